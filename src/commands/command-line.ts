@@ -51,10 +51,10 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     .option("--third-party-licenses", "print the notices of bundled packages and exit")
     .version(version, "--version", "print the version and exit")
     .action(async () => {
-      const { runDaemonCommand } = await import("./daemon.ts");
+      const { runRoot } = await import("./daemon.ts");
       const { validateConfig, jobSetId, thirdPartyLicenses } = program.opts<Record<string, boolean | undefined>>();
       const mode = thirdPartyLicenses ? "licenses" : jobSetId ? "job set id" : validateConfig ? "validate" : "daemon";
-      exitCode = await runDaemonCommand(mode, context.root(), args.length === 0);
+      exitCode = await runRoot(mode, context.root(), args.length === 0, () => program.helpInformation());
     });
   const asked = subcommandOf(args);
   for (const [name, { summary, load }] of Object.entries(subcommands)) {
@@ -64,7 +64,8 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   for (const command of [program, ...descendants(program)]) prepare(command);
 
   try {
-    if (args.includes("--") && !(asked === "lock")) throw new UsageError("`--` is only valid before a `lock run` command");
+    if (args.includes("--") && !(asked === "lock"))
+      throw new UsageError("`--` is only valid before a `lock run` command");
     await program.parseAsync(expandPrefixes(args, program), { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
@@ -125,6 +126,10 @@ function expandPrefixes(args: readonly string[], program: Command): string[] {
 }
 
 function rootOptions(program: Command): RootOptions {
-  const { config, logLevel, logFormat } = program.opts<{ config?: string; logLevel: string; logFormat?: "text" | "json" }>();
+  const { config, logLevel, logFormat } = program.opts<{
+    config?: string;
+    logLevel: string;
+    logFormat?: "text" | "json";
+  }>();
   return { config: config ?? null, logLevel, logFormat: logFormat ?? null };
 }

@@ -12,7 +12,9 @@ export function createEvents(log: Logger): Events {
         try {
           listener(event);
         } catch (error) {
-          log.error(`a listener of ${name} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+          log.error(
+            `a listener of ${name} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+          );
         }
       }
     },

@@ -15,7 +15,9 @@ export function inactiveParts(config: Config): string[] {
   section("dags", config.dags.length > 0, `none of the ${config.dags.length} dag(s) runs`);
   const missed = config.jobs.filter((job) => job.onMissed !== "skip").length;
   if (missed > 0 && config.state === null) {
-    said.push(`onMissed catch-up is set on ${missed} job(s) but needs a \`state\` backend for the last-run watermark; skipping`);
+    said.push(
+      `onMissed catch-up is set on ${missed} job(s) but needs a \`state\` backend for the last-run watermark; skipping`,
+    );
   }
   const archived = config.jobs.filter((job) => job.archiveOutput).length;
   if (archived > 0 && config.state === null) {

@@ -30,7 +30,11 @@ export function shutdownStack(clock: Clock, log: Logger): ShutdownStack {
 }
 
 /** Null when it ended in time, else what went wrong. */
-async function settleWithin(clock: Clock, patienceMs: number, stop: () => Promise<void> | void): Promise<string | null> {
+async function settleWithin(
+  clock: Clock,
+  patienceMs: number,
+  stop: () => Promise<void> | void,
+): Promise<string | null> {
   let cancel = (): void => {};
   const late = new Promise<string>((resolve) => {
     cancel = clock.after(patienceMs, () => resolve(`has not ended within ${patienceMs / 1000} seconds`));

@@ -8,6 +8,7 @@
  *   J5. Reports of one job go in the order its runs ended, and a retry is armed only after the onFailure report (running 8).
  *   J6. While stopping, nothing starts; failures end silently, successes still end their ladder and are reported (F-53).
  */
+import type { JobConfig } from "../config/model.ts";
 import type { RanRow } from "../contract/history.ts";
 import type { NotRunReason } from "../contract/reason.ts";
 import type { RunId, RunResult, Trigger } from "../contract/run.ts";
@@ -72,14 +73,24 @@ function due(state: JobState, { slot, runId }: { slot: EpochMs; runId: RunId }, 
       { kind: "refuse", trigger, slot, reason: { kind: "paused", until: pause.until, note: pause.note } },
     );
   }
-  if (job.onlyIfLastSucceeded && state.lastVerdict?.outcome === "failure") {
-    return effects(
-      state,
-      log("info", `Job ${job.name} skipped: onlyIfLastSucceeded and its last run did not succeed`),
-      { kind: "refuse", trigger, slot, reason: { kind: "last-run-failed" } },
-    );
-  }
+  if (!pastAllows(state, job)) return refusedByPast(state, job, trigger, slot);
   return admit(state, { runId, trigger, job });
+}
+
+/** `onlyIfLastSucceeded`: a run that still goes on has not succeeded, except under Replace, which ends it (DEP-1 to DEP-5). */
+function pastAllows(state: JobState, job: JobConfig): boolean {
+  if (!job.onlyIfLastSucceeded) return true;
+  if (state.runs.size > 0 && job.concurrencyPolicy !== "Replace") return false;
+  return state.lastVerdict?.outcome !== "failure";
+}
+
+function refusedByPast(state: JobState, job: JobConfig, trigger: Trigger, slot: EpochMs | null): Turn {
+  return effects(state, log("info", `Job ${job.name} skipped: onlyIfLastSucceeded and its last run did not succeed`), {
+    kind: "refuse",
+    trigger,
+    slot,
+    reason: { kind: "last-run-failed" },
+  });
 }
 
 function boot(state: JobState, runId: RunId, now: EpochMs): Turn {
@@ -97,7 +108,9 @@ function boot(state: JobState, runId: RunId, now: EpochMs): Turn {
       ),
     );
   }
-  return admit({ ...state, bootPending: false }, { runId, trigger, job });
+  const ready: JobState = { ...state, bootPending: false };
+  if (!pastAllows(state, job)) return refusedByPast(ready, job, trigger, null);
+  return admit(ready, { runId, trigger, job });
 }
 
 function retryDue(state: JobState, { ladderId, runId }: { ladderId: number; runId: RunId }, now: EpochMs): Turn {
@@ -221,7 +234,7 @@ function startsLadder(trigger: Trigger): boolean {
 }
 
 /** Ends the ladder in progress and makes the one of this fire (F-18). */
-function resetLadder(state: JobState, job: Start["job"]): Turn {
+function resetLadder(state: JobState, job: JobConfig): Turn {
   const ended = endLadder(state, "superseded");
   const ladder = freshLadder(state.nextLadderId, job.retry);
   return effects({ ...ended.state, ladder, nextLadderId: state.nextLadderId + 1 }, ...ended.effects);

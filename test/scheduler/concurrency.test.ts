@@ -107,6 +107,22 @@ test("onlyIfLastSucceeded holds scheduled fires back until a run succeeds; a man
   `);
 });
 
+test.each([
+  ["Allow", 1],
+  ["Replace", 2],
+] as const)(
+  "DEP-3: under %s a run that still goes on counts as %i start(s) by the next fire",
+  async (policy, starts) => {
+    const node = startNode({
+      at: "2026-03-01T11:59:50Z",
+      commands: { "./slow.sh": lasts(5000) },
+      jobs: [slow(policy, { onlyIfLastSucceeded: true })],
+    });
+    await node.until("13:10");
+    expect(node.starts("slow")).toHaveLength(starts);
+  },
+);
+
 test("cancel answers when every instance is gone, and says when there is none", async () => {
   const node = startNode({
     at: "2026-03-01T11:59:50Z",
