@@ -30,6 +30,11 @@ export function nthWeekday(weekday: number, ordinal: number): number {
   return weekday * 5 + ordinal - 1;
 }
 
+/** The inverse of `nthWeekday`. */
+export function nthWeekdayOf(member: number): { weekday: number; ordinal: number } {
+  return { weekday: Math.floor(member / 5), ordinal: (member % 5) + 1 };
+}
+
 /** The values a column without special forms selects. */
 export const readValues = shared((field: Field, column: string): ValueSet => setOf(strides(readColumn(field, column))));
 
