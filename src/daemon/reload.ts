@@ -14,6 +14,8 @@ export interface ReloadParts {
   onOutcome(successful: boolean): void;
 }
 
+type ReloadState = "idle" | "loading" | "loading, asked again" | "stopped";
+
 export interface Reloader {
   /** The look at the files, once a minute: loads when something changed, or while the last load was bad. */
   check(): void;
@@ -30,7 +32,8 @@ export interface Reloader {
 export function createReloader(parts: ReloadParts, first: string): Reloader {
   const { log } = parts;
   let inForce = first;
-  let state: "idle" | "loading" | "loading, asked again" | "stopped" = "idle";
+  let state: ReloadState = "idle";
+  const current = (): ReloadState => state; // what others made of it while a load was awaited
   let retry = false;
 
   const load = async (): Promise<void> => {
@@ -38,8 +41,9 @@ export function createReloader(parts: ReloadParts, first: string): Reloader {
     // Taken before the files are read: a change during the load is seen as one afterwards.
     const signature = parts.signature();
     const loaded = await parts.load();
-    if (state === "stopped") return;
-    const again = state === "loading, asked again";
+    const meanwhile = current();
+    if (meanwhile === "stopped") return;
+    const again = meanwhile === "loading, asked again";
     state = "idle";
     retry = !loaded.ok;
     if (loaded.ok) {

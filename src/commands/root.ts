@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { jobSetId } from "../config/fingerprint.ts";
-import { type LoadResult, loadConfig } from "../config/load.ts";
+import { loadConfig } from "../config/load.ts";
 import { problemsText } from "../config/problem.ts";
 import { levelThreshold } from "../daemon/logging/record.ts";
 import { createStandardLogs } from "../daemon/logging/standard.ts";
 import type { RootOptions } from "./command-line.ts";
-import { UsageError } from "./usage-error.ts";
+import { UsageError } from "./errors.ts";
 
 /** Where a configuration is looked for when none is named (config 1.1). */
 export const DEFAULT_CONFIG = "/etc/cronstable.d";
