@@ -1,0 +1,37 @@
+import type { ResourceLimits } from "../config/model.ts";
+import type { LiveResources } from "../contract/launcher.ts";
+import type { LimitsRecord, ResourceUsage, RunId } from "../contract/run.ts";
+
+/** Watches what a run's whole process tree uses (running 17). One walk of the process table serves all watched runs. */
+export interface ResourceMonitor {
+  /** Starts watching; the first sample is taken soon after. Never throws, never changes a verdict. */
+  watch(pid: number, options: { readonly intervalSeconds: number; readonly historyPoints: number }): ResourceWatch;
+}
+
+export interface ResourceWatch {
+  now(): LiveResources | null;
+  /** Takes a last sample and stops. Null when nothing was ever sampled. */
+  end(): Promise<ResourceUsage | null>;
+}
+
+/** Puts a run under the caps of its `resourceLimits` (running 18). */
+export interface LimitsEnforcer {
+  /** Makes the place the run will live in. Quick and synchronous: the control group file system lives in memory. */
+  prepare(runId: RunId, job: string, limits: ResourceLimits): Cage | LimitsRefused;
+}
+
+/** `required: true` and a cap that this host cannot enforce. */
+export interface LimitsRefused {
+  readonly kind: "refused";
+  readonly why: string;
+}
+
+export interface Cage {
+  readonly kind: "cage";
+  /** A command that joins the cage and then execs the argv that follows it; empty when no cap could be enforced. */
+  readonly argvPrefix: readonly string[];
+  /** Kills all that lives in the cage, also what left the process group. Goes with every forced kill of the group. */
+  kill(): void;
+  /** What held, asked once when the run's process and output have ended; the cage is removed then or as soon as it empties. */
+  finish(): LimitsRecord;
+}
