@@ -1,3 +1,5 @@
+import { processExists } from "../process-identity.ts";
+
 /**
  * The processes that share a child's process group. Signals reach all of them, also after the leader has exited.
  *
@@ -19,7 +21,7 @@ export function processGroup(leader: number): { readonly group: ProcessGroup; re
     },
     group: {
       signal(signal) {
-        if (state === "leaderless" && exists(leader)) state = "empty"; // G2: a new process took the number
+        if (state === "leaderless" && processExists(leader)) state = "empty"; // G2: a new process took the number
         if (state === "empty") return;
         const code = kill(-leader, signal);
         if (code === "ESRCH" && state === "leaderless") state = "empty";
@@ -29,13 +31,8 @@ export function processGroup(leader: number): { readonly group: ProcessGroup; re
   };
 }
 
-function exists(pid: number): boolean {
-  const code = kill(pid, 0);
-  return code === null || code === "EPERM";
-}
-
 /** Null when sent, else the error's code. */
-function kill(pid: number, signal: NodeJS.Signals | 0): string | null {
+function kill(pid: number, signal: NodeJS.Signals): string | null {
   try {
     process.kill(pid, signal);
     return null;
