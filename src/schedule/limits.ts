@@ -6,3 +6,6 @@ export const internedTextCharactersMax = 256;
 
 /** Chunks of about a year kept per zone: all of 1970 to 2100 and some. Above it the oldest is looked up anew. */
 export const cachedChunksMax = 160;
+
+/** A slot that is later than this is no ordinary lateness: the interval is not replayed. */
+export const inlineReplayMs = 10_000;
