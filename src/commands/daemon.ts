@@ -25,7 +25,10 @@ export async function runDaemon(path: string, options: StandardOptions): Promise
   let mirror: Mirror | null = null;
   // The log shares the queue of the jobs' output, so that a line stands where it belongs and no reader can hold the daemon up (F37).
   const shared = (stream: MirrorStream): LineSink => ({
-    write: (line) => (mirror === null ? directStderr.write(line) : mirror.write(stream, "", { text: line, lines: 1, bytes: Buffer.byteLength(line) })),
+    write: (line) =>
+      mirror === null
+        ? directStderr.write(line)
+        : mirror.write(stream, "", { text: line, lines: 1, bytes: Buffer.byteLength(line) }),
     close: () => {},
   });
   const sinks = { stdout: shared("stdout"), stderr: shared("stderr") };
@@ -49,7 +52,16 @@ export async function runDaemon(path: string, options: StandardOptions): Promise
     logs,
     standardSinks: sinks,
     load: () => loadAside(path),
-    launcher: () => createLauncher({ spawner, clock, log, mirror: output, monitor: null, limits: null, daemonEnvironment: process.env }),
+    launcher: () =>
+      createLauncher({
+        spawner,
+        clock,
+        log,
+        mirror: output,
+        monitor: null,
+        limits: null,
+        daemonEnvironment: process.env,
+      }),
     reporting: () => quiet,
   });
   await stopRequested(daemon, log);

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { hostFacts } from "../config/facts.ts";
 import { jobSetId } from "../config/fingerprint.ts";
 import { loadConfig } from "../config/load.ts";
 import { problemsText } from "../config/problem.ts";
@@ -38,7 +39,7 @@ export async function runRoot(mode: RootMode, root: RootOptions, bare: boolean, 
   }
 
   const logs = createLogs(systemClock, standardTree({ threshold, format: root.logFormat }, directStderr));
-  const loaded = loadConfig(path);
+  const loaded = loadConfig(path, hostFacts(systemClock.wallNow()));
   if (!loaded.ok) {
     logs.named("cronstable").error(`Configuration error: ${problemsText(loaded.problems)}`);
     return 1;

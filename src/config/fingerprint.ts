@@ -59,7 +59,9 @@ export function canonicalJob(job: JobConfig): string {
 type Texts = readonly (readonly [key: string, text: string])[];
 
 function texts(values: Readonly<Record<string, Json | undefined>>): Texts {
-  return Object.entries(values).flatMap(([key, value]) => (value === undefined ? [] : [[key, canonicalJson(value)] as const]));
+  return Object.entries(values).flatMap(([key, value]) =>
+    value === undefined ? [] : [[key, canonicalJson(value)] as const],
+  );
 }
 
 /** Parts that many jobs share are written once. */
@@ -178,7 +180,9 @@ function commandJson(command: Command): Json {
 
 /** Runs of what Python calls white space become one space, none at the ends. */
 function collapsed(schedule: string): string {
-  return schedule.replace(/[\t-\r\u001c-\u0020\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/g, " ").trim();
+  return schedule
+    .replace(/[\t-\r\u001c-\u0020\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/g, " ")
+    .trim();
 }
 
 function sha256(text: string): string {

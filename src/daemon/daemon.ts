@@ -9,10 +9,10 @@ import type { Clock } from "../platform/clock.ts";
 import { createScheduler, type LiveJob, type Scheduler } from "../scheduler/scheduler.ts";
 import { createEvents } from "./event-bus.ts";
 import { inactiveParts } from "./inactive.ts";
+import type { Loaded } from "./load-aside.ts";
 import { LoggingProblem, logTree } from "./logging/dict-config.ts";
 import type { Logs } from "./logging/logs.ts";
 import type { LineSink } from "./logging/sinks.ts";
-import type { Loaded } from "./load-aside.ts";
 import { createReloader } from "./reload.ts";
 import { shutdownStack } from "./shutdown.ts";
 

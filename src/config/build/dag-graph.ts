@@ -40,13 +40,18 @@ function idProblem(id: string, seen: ReadonlySet<string>): string | null {
   return seen.has(id) ? `duplicate task id ${quoted(id)}` : null;
 }
 
-function edgeProblems({ id, type, dependsOn, expand }: Task, index: number, byId: ReadonlyMap<string, Task>): GraphProblem[] {
+function edgeProblems(
+  { id, type, dependsOn, expand }: Task,
+  index: number,
+  byId: ReadonlyMap<string, Task>,
+): GraphProblem[] {
   const problems: GraphProblem[] = [];
   const task = `task ${quoted(id)}`;
   for (const [edge, upstream] of dependsOn.entries()) {
     const path = [index, "dependsOn", edge];
     if (upstream === id) problems.push({ path, problem: `${task} dependsOn itself` });
-    else if (!byId.has(upstream)) problems.push({ path, problem: `${task} dependsOn unknown task ${quoted(upstream)}` });
+    else if (!byId.has(upstream))
+      problems.push({ path, problem: `${task} dependsOn unknown task ${quoted(upstream)}` });
   }
   if (expand === undefined) return problems;
   const source = byId.get(expand.fromTask);

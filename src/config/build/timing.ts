@@ -1,7 +1,7 @@
 /** When a job is due: its schedule and zone, read once for all jobs that spell them alike. */
 import { parseSchedule, type Schedule } from "../../schedule/expression.ts";
-import { quoted, ScheduleError } from "../../schedule/schedule-error.ts";
 import { lint } from "../../schedule/lint.ts";
+import { quoted, ScheduleError } from "../../schedule/schedule-error.ts";
 import { localZone, utcZone, type Zone, zoneNamed } from "../../schedule/zone.ts";
 import type { LoadFacts } from "../facts.ts";
 import type { Timing } from "../model.ts";
@@ -125,4 +125,3 @@ function columnProblem(key: string, column: string): string {
     "drop this column and an embedded space would add one, silently shifting every later field; omit the key entirely for its default)"
   );
 }
-

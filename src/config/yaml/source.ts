@@ -2,8 +2,8 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, type ParsedNode, parseDocument } from "yaml";
 import { pieceCharacters } from "../limits.ts";
 import type { Place } from "../model.ts";
-import type { Step } from "../problem.ts";
 import { found } from "../options/scalars.ts";
+import type { Step } from "../problem.ts";
 import { Anchors, type Node } from "./anchors.ts";
 import { Lines } from "./lines.ts";
 import { type Pieces, piecesOf } from "./pieces.ts";
@@ -29,17 +29,11 @@ type Parsed = Document.Parsed<ParsedNode>;
  * Reads the text of one file. What YAML itself refuses goes to `onTrouble`; the file is null when there is nothing to go on with.
  * An empty file, or one of comments alone, is an empty mapping.
  */
-export function readYaml(
-  file: string,
-  text: string,
-  onTrouble: (at: Place, problem: string) => void,
-): YamlFile | null {
+export function readYaml(file: string, text: string, onTrouble: (at: Place, problem: string) => void): YamlFile | null {
   const lines = new Lines(file, text);
   const trouble = ({ offset, problem }: Trouble): void => onTrouble(lines.place(offset), problem);
   const pieces = piecesOf(text, pieceCharacters);
-  return (
-    (pieces === null ? null : readPieces(text, pieces, lines, trouble)) ?? readWhole(text, lines, trouble)
-  );
+  return (pieces === null ? null : readPieces(text, pieces, lines, trouble)) ?? readWhole(text, lines, trouble);
 }
 
 function readWhole(text: string, lines: Lines, trouble: (trouble: Trouble) => void): YamlFile | null {
@@ -62,12 +56,7 @@ function readWhole(text: string, lines: Lines, trouble: (trouble: Trouble) => vo
 }
 
 /** Null where the parts do not fit together: the file is then read as a whole, which finds what is wrong. */
-function readPieces(
-  text: string,
-  pieces: Pieces,
-  lines: Lines,
-  trouble: (trouble: Trouble) => void,
-): YamlFile | null {
+function readPieces(text: string, pieces: Pieces, lines: Lines, trouble: (trouble: Trouble) => void): YamlFile | null {
   const document = parse(pieces.frame);
   if (document.errors.length > 0) return null;
   const anchors = new Anchors(document);
