@@ -10,8 +10,19 @@ export interface ResourceMonitor {
 
 export interface ResourceWatch {
   now(): LiveResources | null;
-  /** Takes a last sample and stops. Null when nothing was ever sampled. */
-  end(): Promise<ResourceUsage | null>;
+  /**
+   * Takes a last sample and stops. Resolves within 2 s, with null when nothing was ever sampled.
+   *
+   * @param exitTimes what waiting for the direct child told (`wait4`), where the caller has it: then also what the run used after
+   *   the last sample is counted
+   */
+  end(exitTimes?: ExitTimes | null): Promise<ResourceUsage | null>;
+}
+
+/** CPU time of an ended process and of all the children it had waited for. */
+export interface ExitTimes {
+  readonly userSeconds: number;
+  readonly systemSeconds: number;
 }
 
 /** Puts a run under the caps of its `resourceLimits` (running 18). */
