@@ -4,8 +4,10 @@ import { afterEach, expect, test, vi } from "vitest";
 import { createStatsd, type StatsdJob } from "../../src/metrics/statsd.ts";
 import type { Clock } from "../../src/platform/clock.ts";
 import { systemClock } from "../../src/platform/clock.ts";
-import { recordingLog } from "../recording-log.ts";
-import { virtualClock } from "../virtual-clock.ts";
+import { writtenLog } from "../support/node.ts";
+import { simulatedClock } from "../support/simulated-clock.ts";
+
+const START = Date.UTC(2026, 0, 1);
 
 const open: { close(): void }[] = [];
 afterEach(() => {
@@ -30,15 +32,15 @@ const stop = { success: true, durationMs: 12, resources: null };
 type Resolve = NonNullable<Parameters<typeof createStatsd>[0]["resolve"]>;
 
 function statsd({ clock = systemClock, resolve }: { clock?: Clock; resolve?: Resolve } = {}) {
-  const { log, lines } = recordingLog();
-  const named = recordingLog();
+  const lines: string[] = [];
+  const udpLines: string[] = [];
   const made = createStatsd({
     clock,
-    log: (name) => (name === "statsd" ? named.log : log),
+    log: (name) => writtenLog(name === "statsd" ? udpLines : lines),
     ...(resolve !== undefined && { resolve }),
   });
   open.push(made);
-  return { ...made, lines, udpLines: named.lines };
+  return { ...made, lines, udpLines };
 }
 
 test("start and end of a run arrive as one datagram each, in order", async () => {
@@ -64,7 +66,7 @@ test("a job without statsd sends nothing and costs nothing", async () => {
 test("an unknown host is one short warning; once it resolves, metrics arrive without a restart", async () => {
   const { port, received, socket } = await receiver();
   open.push(socket);
-  const clock = virtualClock();
+  const clock = simulatedClock(START);
   let resolves = false;
   const sender = statsd({
     clock,
@@ -76,7 +78,7 @@ test("an unknown host is one short warning; once it resolves, metrics arrive wit
   const run = async () => {
     sender.jobStarted(job(port, "metrics.invalid"));
     await sender.jobStopped(job(port, "metrics.invalid"), stop);
-    clock.advance(15_000);
+    clock.runUntil(clock.wallNow() + 15_000);
   };
   for (let runs = 0; runs < 5; runs += 1) await run();
   expect(sender.lines).toEqual([
@@ -92,7 +94,7 @@ test("an unknown host is one short warning; once it resolves, metrics arrive wit
 test("after trouble is over, new trouble is told again", async () => {
   const { port, socket } = await receiver();
   open.push(socket);
-  const clock = virtualClock();
+  const clock = simulatedClock(START);
   let resolves = false;
   const sender = statsd({
     clock,
@@ -104,7 +106,7 @@ test("after trouble is over, new trouble is told again", async () => {
   for (const now of [false, true, true, false, false]) {
     resolves = now;
     await sender.jobStopped(job(port), stop);
-    clock.advance(70_000); // an address is looked up again after a minute
+    clock.runUntil(clock.wallNow() + 70_000); // an address is looked up again after a minute
   }
   expect(sender.lines).toEqual([
     "WARNING Job etl: failed to send statsd job_stopped metric: no address",
@@ -141,17 +143,17 @@ test("a port that refuses is one warning for all runs, and a receiver that comes
 });
 
 test("a lookup that never ends holds up neither start nor end of a run for more than two seconds", async () => {
-  const clock = virtualClock();
+  const clock = simulatedClock(START);
   const sender = statsd({ clock, resolve: () => new Promise(() => undefined) });
   sender.jobStarted(job(1));
   let ended = false;
   const stopped = sender.jobStopped(job(1), stop).then(() => {
     ended = true;
   });
-  clock.advance(1_999);
+  clock.runUntil(clock.wallNow() + 1_999);
   await Promise.resolve();
   expect(ended).toBe(false);
-  clock.advance(1);
+  clock.runUntil(clock.wallNow() + 1);
   await stopped;
 });
 

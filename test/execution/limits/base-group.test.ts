@@ -10,7 +10,7 @@ const own = ownGroup();
 const place = own.kind === "group" ? join(own.directory, `cronstable-base-${process.pid}`) : "";
 const isWritable = own.kind === "group" && makeGroup(place) === null;
 const FIXTURE = fileURLToPath(new URL("./standing.fixture.ts", import.meta.url));
-const LOADER = fileURLToPath(new URL("../../../scripts/typescript-in-threads.mjs", import.meta.url));
+const LOADER = fileURLToPath(new URL("../../../scripts/load-typescript.mjs", import.meta.url));
 
 afterEach(async () => {
   if (isWritable) await vi.waitFor(() => expect(removeGroup(place)).toBe(true)); // a dead process leaves its group a moment later

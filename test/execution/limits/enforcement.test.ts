@@ -12,8 +12,10 @@ import type { Cage } from "../../../src/execution/companions.ts";
 import { ownGroup } from "../../../src/execution/limits/base-group.ts";
 import { createLimitsEnforcer } from "../../../src/execution/limits/limits-enforcer.ts";
 import { childGroups, killGroup, makeGroup, readGroupFile, removeGroup } from "../../../src/platform/cgroup.ts";
-import { recordingLog } from "../../recording-log.ts";
-import { virtualClock } from "../../virtual-clock.ts";
+import { writtenLog } from "../../support/node.ts";
+import { simulatedClock } from "../../support/simulated-clock.ts";
+
+const START = Date.UTC(2026, 0, 1);
 
 const own = ownGroup();
 const place = own.kind === "group" ? join(own.directory, `cronstable-test-${process.pid}`) : "";
@@ -21,8 +23,9 @@ const isWritable = own.kind === "group" && makeGroup(place) === null;
 const controllers = isWritable ? (readGroupFile(place, "cgroup.controllers") ?? "").split(/\s+/) : [];
 const has = (controller: string) => controllers.includes(controller);
 
-const { log, lines } = recordingLog();
-const clock = virtualClock();
+const lines: string[] = [];
+const log = writtenLog(lines);
+const clock = simulatedClock(START);
 const enforcer = createLimitsEnforcer({ clock, log }, () => ({ kind: "group", directory: place, heldByV1: new Set() }));
 let lastRun = 0;
 
@@ -49,7 +52,7 @@ afterEach(async () => {
   if (!isWritable) return;
   for (const group of childGroups(place)) killGroup(join(place, group));
   await vi.waitFor(() => {
-    clock.advance(60_000);
+    clock.runUntil(clock.wallNow() + 60_000);
     expect(childGroups(place).filter((name) => name.startsWith("cronstable-run-"))).toEqual([]);
   });
 });
@@ -87,11 +90,11 @@ describe.runIf(isWritable)("a run in a control group of its own", () => {
     await run.ended;
     made.finish();
     const name = `cronstable-run-run${lastRun}`;
-    clock.advance(60_000);
+    clock.runUntil(clock.wallNow() + 60_000);
     expect(childGroups(place)).toContain(name);
     killGroup(join(place, name));
     await vi.waitFor(() => {
-      clock.advance(60_000);
+      clock.runUntil(clock.wallNow() + 60_000);
       expect(childGroups(place)).not.toContain(name);
     });
   });

@@ -2,8 +2,10 @@ import { expect, test } from "vitest";
 import type { ResourceLimits } from "../../../src/config/model.ts";
 import type { OwnGroup } from "../../../src/execution/limits/host.rules.ts";
 import { createLimitsEnforcer } from "../../../src/execution/limits/limits-enforcer.ts";
-import { recordingLog } from "../../recording-log.ts";
-import { virtualClock } from "../../virtual-clock.ts";
+import { writtenLog } from "../../support/node.ts";
+import { simulatedClock } from "../../support/simulated-clock.ts";
+
+const START = Date.UTC(2026, 0, 1);
 
 const job = (name: string, caps: Partial<ResourceLimits> = { cpu: 1 }) => ({
   name,
@@ -11,9 +13,10 @@ const job = (name: string, caps: Partial<ResourceLimits> = { cpu: 1 }) => ({
 });
 
 function enforcerOn(own: OwnGroup) {
-  const { log, lines } = recordingLog();
+  const lines: string[] = [];
+  const log = writtenLog(lines);
   let looks = 0;
-  const enforcer = createLimitsEnforcer({ clock: virtualClock(), log }, () => {
+  const enforcer = createLimitsEnforcer({ clock: simulatedClock(START), log }, () => {
     looks += 1;
     return own;
   });

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
 import { createResourceMonitor } from "../../../src/execution/monitor/resource-monitor.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
-import { recordingLog } from "../../recording-log.ts";
+import { writtenLog } from "../../support/node.ts";
 
 const hasProcfs = process.platform === "linux";
 const SAMPLED_SOON = { timeout: 20_000 };
@@ -17,7 +17,8 @@ function start(script: string): { pid: number; ended: Promise<unknown> } {
 
 /** A monitor whose thread is up: it has sampled something. */
 async function startMonitor() {
-  const { log, lines } = recordingLog();
+  const lines: string[] = [];
+  const log = writtenLog(lines);
   const made = createResourceMonitor({ clock: systemClock, log });
   const first = made.watch(start("sleep 60").pid, { intervalSeconds: 1, historyPoints: 0 });
   await vi.waitFor(() => expect(first.now()).not.toBeNull(), SAMPLED_SOON);

@@ -2,11 +2,13 @@ import { expect, test } from "vitest";
 import type { MonitorReport } from "../../../src/execution/monitor/protocol.ts";
 import { createSampler } from "../../../src/execution/monitor/sampler.ts";
 import type { ProcessEntry } from "../../../src/platform/process-table.ts";
-import { virtualClock } from "../../virtual-clock.ts";
+import { simulatedClock } from "../../support/simulated-clock.ts";
+
+const START = Date.UTC(2026, 0, 1);
 
 /** A host whose processes a test writes down; counts what is read. */
 function syntheticHost() {
-  const clock = virtualClock();
+  const clock = simulatedClock(START);
   const processes = new Map<number, ProcessEntry>();
   const reports: MonitorReport[] = [];
   const walks: number[] = [];
@@ -51,14 +53,14 @@ function syntheticHost() {
 
 test("the first reading is taken at once, the next on the grid, the last when asked", () => {
   const host = syntheticHost();
-  host.clock.advance(300);
+  host.clock.runUntil(host.clock.wallNow() + 300);
   host.start(100, 1, 7);
   host.sampler.handle({ kind: "watch", id: 1, pid: 100, intervalMs: 1000 });
   expect(host.reports).toMatchObject([
     { kind: "readings", atElapsedMs: 300, readings: [{ id: 1, userSeconds: 0.07 }] },
   ]);
   host.start(101, 100, 50);
-  host.clock.advance(700);
+  host.clock.runUntil(host.clock.wallNow() + 700);
   expect(host.reports.at(-1)).toMatchObject({ atElapsedMs: 1000, readings: [{ userSeconds: 0.57, processes: 2 }] });
   host.stop(100);
   host.stop(101);
@@ -66,7 +68,7 @@ test("the first reading is taken at once, the next on the grid, the last when as
   const last = host.reports.at(-1);
   expect(last).toMatchObject({ kind: "last", reading: { id: 1, processes: 0 } });
   expect(last?.kind === "last" ? last.reading.userSeconds : 0).toBeCloseTo(0.755, 9);
-  host.clock.advance(10_000);
+  host.clock.runUntil(host.clock.wallNow() + 10_000);
   expect(host.walks).toHaveLength(1);
 });
 
@@ -75,10 +77,10 @@ test("200 runs share one walk a second", () => {
   for (let run = 1; run <= 200; run += 1) {
     host.start(1000 + run, 1);
     host.sampler.handle({ kind: "watch", id: run, pid: 1000 + run, intervalMs: 1000 });
-    host.clock.advance(7);
+    host.clock.runUntil(host.clock.wallNow() + 7);
   }
   const before = host.walks.length;
-  host.clock.advance(10_000);
+  host.clock.runUntil(host.clock.wallNow() + 10_000);
   expect(host.walks.length - before).toBe(10);
 });
 
@@ -87,12 +89,12 @@ test("processes of nobody's run are read again only now and then, new ones alway
   for (let pid = 2; pid <= 500; pid += 1) host.start(pid, 1);
   host.start(1000, 1);
   host.sampler.handle({ kind: "watch", id: 1, pid: 1000, intervalMs: 1000 });
-  host.clock.advance(3000);
+  host.clock.runUntil(host.clock.wallNow() + 3000);
   host.start(1001, 1000, 30);
-  host.clock.advance(1000);
+  host.clock.runUntil(host.clock.wallNow() + 1000);
   expect(host.walks).toEqual([500, 1, 1, 2]);
   expect(host.reports.at(-1)).toMatchObject({ readings: [{ userSeconds: 0.3, processes: 2 }] });
-  host.clock.advance(7000);
+  host.clock.runUntil(host.clock.wallNow() + 7000);
   expect(host.walks.slice(4)).toEqual([2, 2, 2, 2, 2, 2, 501]);
 });
 
@@ -102,9 +104,9 @@ test("a run that is watched late still gets the processes that a walk has seen b
   host.sampler.handle({ kind: "watch", id: 1, pid: 1000, intervalMs: 1000 });
   host.start(2000, 1);
   host.start(2001, 2000, 10);
-  host.clock.advance(1000);
+  host.clock.runUntil(host.clock.wallNow() + 1000);
   host.sampler.handle({ kind: "watch", id: 2, pid: 2000, intervalMs: 1000 });
-  host.clock.advance(1000);
+  host.clock.runUntil(host.clock.wallNow() + 1000);
   expect(host.reports.at(-1)).toMatchObject({ readings: [{ id: 1 }, { id: 2, userSeconds: 0.1, processes: 2 }] });
 });
 
@@ -114,9 +116,9 @@ test("a slowly sampled run gets the processes it started between its samples", (
   host.start(2000, 1);
   host.sampler.handle({ kind: "watch", id: 1, pid: 1000, intervalMs: 100 });
   host.sampler.handle({ kind: "watch", id: 2, pid: 2000, intervalMs: 1000 });
-  host.clock.advance(350);
+  host.clock.runUntil(host.clock.wallNow() + 350);
   host.start(2001, 2000, 20);
-  host.clock.advance(650);
+  host.clock.runUntil(host.clock.wallNow() + 650);
   expect(host.reports.at(-1)).toMatchObject({ readings: [{ id: 1 }, { id: 2, userSeconds: 0.2 }] });
 });
 
