@@ -1,6 +1,7 @@
 import { civilDate, dayNumber, monthLength, secondsPerDay } from "./civil.ts";
 import type { Schedule } from "./expression.ts";
 import { acceptedDays } from "./month-days.ts";
+import { takesAllMonthDays, takesAllMonths, takesAllWeekdays } from "./parts.ts";
 import { atOrAfter, atOrBefore, has } from "./value-set.ts";
 
 /** The search ends with this civil year, forward and, for past fires, backward with 1970 (section 20). */
@@ -43,16 +44,12 @@ export function lastLabelUpTo(schedule: Schedule, upTo: number): number {
 }
 
 function isEveryDay(schedule: Schedule): boolean {
-  return schedule.years === null && schedule.months.low === allMonths && takesAllDays(schedule);
+  return schedule.years === null && takesAllMonths(schedule.months) && takesAllDays(schedule);
 }
 
-function takesAllDays(schedule: Schedule): boolean {
-  return schedule.monthDays.plain.low === allMonthDays && schedule.weekDays.plain.low === allWeekdays;
+function takesAllDays({ monthDays, weekDays }: Schedule): boolean {
+  return takesAllMonthDays(monthDays) && takesAllWeekdays(weekDays);
 }
-
-const allMonths = 0b1_1111_1111_1110;
-const allMonthDays = -2; // bits 1 to 31
-const allWeekdays = 0b111_1111;
 
 function acceptsDay(schedule: Schedule, dayNumber: number): boolean {
   if (isEveryDay(schedule)) return true;

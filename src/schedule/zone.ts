@@ -1,4 +1,4 @@
-import { dateText, padded, secondsPerDay, timeText } from "./civil.ts";
+import { dateText, padded, timeText } from "./civil.ts";
 import { type Offsets, offsetsOf, widestShiftSeconds } from "./offsets.ts";
 import { zoneNames } from "./zone-names.ts";
 
@@ -76,13 +76,6 @@ export function isoInZone(zone: Zone, ms: number): string {
 /** ISO 8601 of a label with an offset of the caller's choice. */
 export function isoText(label: number, offset: number, fraction = ""): string {
   return `${dateText(label)}T${timeText(label)}${fraction}${offsetText(offset)}`;
-}
-
-/** Hour and minute that the zone's wall clock shows. */
-export function timeOfDay(zone: Zone, instant: number): { hour: number; minute: number } {
-  const label = labelAt(zone, instant);
-  const second = label - Math.floor(label / secondsPerDay) * secondsPerDay;
-  return { hour: Math.floor(second / 3600), minute: Math.floor(second / 60) % 60 };
 }
 
 function offsetText(offset: number): string {
