@@ -30,7 +30,7 @@ export const pressureNamesPerCell = 10;
  * What sliced work does between two chances to stop: some milliseconds of it. A search that finds nothing goes through all
  * years, and a description reads its expression again, so there are fewer of those.
  */
-export const firesPerSlice = 5000;
+export const firesPerSlice = 2000;
 export const entriesPerSlice = 2000;
 export const searchesPerSlice = 50;
 export const descriptionsPerSlice = 200;

@@ -28,11 +28,18 @@ export function zoneNamed(name: string): Zone | null {
   return zone;
 }
 
-/** The host's zone, which is an ordinary zone in all but its label. */
+/** The host's zone, which is an ordinary zone in all but its label; null when the name is unknown. */
 export function localZone(hostName: string): Zone | null {
+  const known = localZones.get(hostName);
+  if (known !== undefined) return known;
   const zone = zoneNamed(hostName);
-  return zone === null ? null : { ...zone, label: "local" };
+  if (zone === null) return null;
+  const local: Zone = { ...zone, label: "local" };
+  localZones.set(hostName, local);
+  return local;
 }
+
+const localZones = new Map<string, Zone>();
 
 /** Seconds east of UTC at an instant (seconds since 1970). */
 export function offsetAt(zone: Zone, instant: number): number {

@@ -66,7 +66,6 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
   const loop = createFireLoop(clock, log, {
     onDue: (name, slot) => activeJob(name)?.controller.handle({ kind: "due", slot, runId: newRunId() }),
     onGap(name, gap) {
-      if (gap.from >= gap.until) return;
       const trigger = { kind: "schedule", slot: gap.from } as const;
       const reason = { kind: "too-late", lateMs: gap.lateMs } as const;
       refuse({ job: name, trigger, slot: gap.from, reason, at: clock.wallNow() });
