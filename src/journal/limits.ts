@@ -36,11 +36,17 @@ export const SERIES_POINTS_MAX = 4096;
 /** Lines of an archived run: the newest (ARC-3); the rest is counted. */
 export const ARCHIVED_LINES_MAX = 1000;
 
-/** How long a slice of redaction may hold the event loop before others run. */
-export const REDACTION_SLICE_MS = 8;
+/** Characters of an archived run; of more the oldest lines go, and are counted. */
+export const ARCHIVED_CHARS_MAX = 32 * 1024 * 1024;
 
-/** Characters of one line that one redaction pass looks at; a longer line is treated piece by piece, the pieces overlapping. */
-export const REDACTION_PIECE_CHARS = 16_384;
+/** Characters redacted on the event loop itself; more goes to a thread. */
+export const REDACTED_INLINE_CHARS_MAX = 64 * 1024;
+
+/** How long the redaction thread waits for more before it ends. */
+export const REDACTION_THREAD_IDLE_MS = 30_000;
+
+/** How long a thread may take for one run's output (ARC-3). Longer: the output is not archived. */
+export const REDACTION_PATIENCE_MS = 30_000;
 
 /** A recorded pid whose process started this much after its record is another process (INF-4). */
 export const PID_START_TOLERANCE_MS = 60_000;
@@ -53,6 +59,12 @@ export const MANIFEST_EVERY_MS = 6 * 3600_000;
  * one lost write nor a slow one can look like it. Its open runs are then closed by a peer.
  */
 export const HOST_SILENCE_MS = 3 * MANIFEST_EVERY_MS;
+
+/**
+ * How long a node's own backend must have been up before it judges others silent. After an outage of the store every living host
+ * writes a manifest within six hours; judging earlier would take them for gone.
+ */
+export const HOST_WATCH_MS = MANIFEST_EVERY_MS + 3600_000;
 
 /** How often a node looks for runs of hosts that fell silent. */
 export const LOST_HOSTS_EVERY_MS = 3600_000;

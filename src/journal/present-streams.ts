@@ -7,6 +7,7 @@ import { type Backend, onBackend } from "./backend.ts";
  */
 export interface PresentStreams {
   readonly names: readonly string[];
+  readonly complete: boolean;
   has(name: string): boolean;
 }
 
@@ -16,6 +17,7 @@ export async function presentStreams(backend: Backend, prefix: string): Promise<
   if (found.kind !== "done") return found;
   const names = found.value.names.map((name) => name.slice(prefix.length));
   const known = new Set(names);
-  const has = found.value.complete ? (name: string) => known.has(name) : () => true;
-  return { kind: "done", value: { names, has } };
+  const { complete } = found.value;
+  const has = complete ? (name: string) => known.has(name) : () => true;
+  return { kind: "done", value: { names, complete, has } };
 }
