@@ -37,10 +37,13 @@ export const SERIES_POINTS_MAX = 4096;
 export const ARCHIVED_LINES_MAX = 1000;
 
 /** Characters of an archived run; of more the oldest lines go, and are counted. */
-export const ARCHIVED_CHARS_MAX = 32 * 1024 * 1024;
+export const ARCHIVED_CHARS_MAX = 8 * 1024 * 1024;
 
 /** Characters redacted on the event loop itself; more goes to a thread. */
-export const REDACTED_INLINE_CHARS_MAX = 64 * 1024;
+export const REDACTED_INLINE_CHARS_MAX = 16 * 1024;
+
+/** Runs whose output waits for the redaction thread. One more: its output is not archived. */
+export const REDACTION_QUEUE_MAX = 64;
 
 /** How long the redaction thread waits for more before it ends. */
 export const REDACTION_THREAD_IDLE_MS = 30_000;

@@ -63,3 +63,15 @@ export const optionalNumber = z.number().nullable().catch(null);
 export function isoOrNull(at: EpochMs | null): string | null {
   return at === null ? null : isoInstant(at);
 }
+
+/**
+ * A text of people or programs as a record may carry it: half a surrogate pair would make the whole record unwritable (FMT-5), so it
+ * becomes the replacement character.
+ */
+export function portableText(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, "\uFFFD");
+}
+
+export function portableOrNull(text: string | null): string | null {
+  return text === null ? null : portableText(text);
+}

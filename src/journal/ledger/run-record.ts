@@ -12,6 +12,7 @@ import {
   optionalInteger,
   optionalNumber,
   optionalText,
+  portableOrNull,
   type RecordCodec,
   recordCodec,
 } from "../record-codec.ts";
@@ -138,7 +139,7 @@ function ranBody(row: RanRow): JsonObject {
     started_at: isoOrNull(startedAt),
     finished_at: isoInstant(finishedAt),
     duration: startedAt === null ? null : jsonFloat(secondsBetween(startedAt, finishedAt)),
-    fail_reason: row.failReason,
+    fail_reason: portableOrNull(row.failReason),
     skip_reason: null,
     resources: row.resources === null ? null : resourcesBody(row.resources),
     ranAt: isoInstant(row.ranAt),
@@ -171,7 +172,7 @@ function interruptedBody(row: InterruptedRow): JsonObject {
     exit_code: null,
     started_at: null,
     duration: null,
-    fail_reason: row.failReason,
+    fail_reason: portableOrNull(row.failReason),
     ...(row.owed ? { interruptedAt: at } : { finished_at: at, ranAt: at }),
   };
 }
@@ -213,9 +214,9 @@ function verificationBody(found: Verification): JsonObject {
     started_at: isoInstant(found.startedAt),
     finished_at: isoInstant(found.finishedAt),
     duration: jsonFloat(secondsBetween(found.startedAt, found.finishedAt)),
-    reason: found.reason,
-    stdout: found.stdout,
-    stderr: found.stderr,
+    reason: portableOrNull(found.reason),
+    stdout: portableOrNull(found.stdout),
+    stderr: portableOrNull(found.stderr),
     output_truncated: found.outputTruncated,
   };
 }
