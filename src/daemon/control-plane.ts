@@ -4,7 +4,7 @@ import type { ControlPlane, RunOutput } from "../contract/control-plane.ts";
 import type { DagControl } from "../contract/dag-control.ts";
 import type { Events } from "../contract/events.ts";
 import type { HistoryRow } from "../contract/history.ts";
-import type { JobInstance, JobView, PendingRetry } from "../contract/job-view.ts";
+import type { ClusterSlot, JobInstance, JobOwner, JobView, PendingRetry } from "../contract/job-view.ts";
 import type { PushControl } from "../contract/push-control.ts";
 import type { StateInspection } from "../contract/state-inspection.ts";
 import type { OutputArchive } from "../journal/archive/archive.ts";
@@ -35,6 +35,10 @@ export interface ControlPlaneParts {
   cluster(): ClusterControl | null;
   state(): StateInspection | null;
   push(): PushControl | null;
+  /** The cluster slot of a job as this node sees it; null while nobody is known to hold it. */
+  slot(job: string): ClusterSlot | null;
+  /** Null where no leader is elected. */
+  owner(job: string): JobOwner | null;
 }
 
 /** Where phones are paired when no relay of one's own is configured (http 7.1). */
@@ -157,7 +161,10 @@ function byName(config: () => Config): (name: string) => JobConfig | null {
   };
 }
 
-function viewOf(config: JobConfig, { clock, scheduler }: ControlPlaneParts): JobView {
+const freeSlot: ClusterSlot = { held: false, holder: null, refs: 0 };
+
+function viewOf(config: JobConfig, parts: ControlPlaneParts): JobView {
+  const { clock, scheduler } = parts;
   const { name } = config;
   const look = scheduler.look(name);
   const rows = look?.history.rows ?? [];
@@ -172,8 +179,8 @@ function viewOf(config: JobConfig, { clock, scheduler }: ControlPlaneParts): Job
     retry: look === null ? null : retryOf(look),
     sla: scheduler.sla(name),
     rebootPending: look?.state.bootPending ?? false,
-    slot: null,
-    owner: null,
+    slot: config.concurrencyScope === "cluster" ? (parts.slot(name) ?? freeSlot) : null,
+    owner: parts.owner(name),
   };
 }
 

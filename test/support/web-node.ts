@@ -152,6 +152,8 @@ export async function startWebNode(options: {
     cluster: () => null,
     state: () => null,
     push: () => null,
+    slot: () => null,
+    owner: () => null,
     ...options.parts,
   });
   const metrics = createMetrics({
