@@ -39,7 +39,9 @@ test("texts are those of the samples", async () => {
     expect((await node.get(sampleIndex()[name]?.request.path ?? "")).text).toBe(sampleText(name));
   const status = (await node.get("/status")).text.split("\n");
   expect(status.map((line) => line.split(":")[0])).toEqual(
-    sampleText("status.text.txt").split("\n").map((line) => line.split(":")[0]),
+    sampleText("status.text.txt")
+      .split("\n")
+      .map((line) => line.split(":")[0]),
   );
   expect(status).toContain("disabled-job: disabled");
   expect(status).toContain("dead-schedule: never fires (schedule has no future occurrence)");
@@ -56,7 +58,11 @@ test("actions answer as in the samples", async () => {
   for (const name of ["action.start", "action.pause", "action.resume"]) {
     const { request } = sampleIndex()[`${name}.json`] ?? fail();
     const { status, json } = await node.post(request.path, request.body ?? undefined);
-    expect({ name, status, missing: missing(sample(`${name}.json`), json()) }).toEqual({ name, status: 200, missing: [] });
+    expect({ name, status, missing: missing(sample(`${name}.json`), json()) }).toEqual({
+      name,
+      status: 200,
+      missing: [],
+    });
   }
   const cancelling = node.post("/jobs/long-running/cancel");
   await expect.poll(() => node.run("long-running").stopped).toBe("cancelled");

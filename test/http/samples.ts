@@ -37,7 +37,9 @@ export function missing(expected: unknown, actual: unknown, at = "$"): string[] 
   if (Array.isArray(expected)) {
     if (!Array.isArray(actual)) return [`${at}: an array`];
     const ofIndex = (index: number): unknown => (expected.length === actual.length ? expected[index] : expected[0]);
-    return expected.length === 0 ? [] : actual.flatMap((item, index) => missing(ofIndex(index), item, `${at}[${index}]`));
+    return expected.length === 0
+      ? []
+      : actual.flatMap((item, index) => missing(ofIndex(index), item, `${at}[${index}]`));
   }
   if (typeof expected === "object") {
     if (typeof actual !== "object" || Array.isArray(actual)) return [`${at}: an object`];

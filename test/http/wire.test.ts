@@ -1,7 +1,15 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { clusterView, fleetView } from "../../src/contract/wire/cluster.ts";
-import { backfilled, dag, dagRunDocument, dagRuns, dagTriggered, dagXcom, decided } from "../../src/contract/wire/dags.ts";
+import {
+  backfilled,
+  dag,
+  dagRunDocument,
+  dagRuns,
+  dagTriggered,
+  dagXcom,
+  decided,
+} from "../../src/contract/wire/dags.ts";
 import { errorShape } from "../../src/contract/wire/error.ts";
 import { jobSetId, summary, whoAmI } from "../../src/contract/wire/identity.ts";
 import { cancelled, job, pausedAnswer, started, statusRow } from "../../src/contract/wire/job.ts";

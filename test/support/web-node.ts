@@ -231,10 +231,16 @@ function playedRun(
   const startedAt = clock.wallNow();
   let stopped: StopCause | null = null;
   let resources: LiveResources | null = null;
-  let ended = false;
+  let phase: "starting" | "running" | "ended" = "starting";
+  const spawn = (): void => {
+    if (phase !== "starting") return;
+    phase = "running";
+    onEvent({ kind: "spawned", pid: identity.pid, startedAt });
+  };
   const exit: PlayedRun["exit"] = (exitCode, over = {}) => {
-    if (ended) return;
-    ended = true;
+    if (phase === "ended") return;
+    spawn();
+    phase = "ended";
     source.end();
     const now = clock.wallNow();
     onEvent({
@@ -257,7 +263,7 @@ function playedRun(
       },
     });
   };
-  clock.after(0, () => onEvent({ kind: "spawned", pid: identity.pid, startedAt }));
+  clock.after(0, spawn);
   const run: PlayedRun = {
     ...identity,
     print(stream, ...lines) {
@@ -294,7 +300,9 @@ export function sendRequest(port: number, method: string, path: string, asked: A
     path,
     headers: asked.headers as Record<string, string | string[]>,
     agent: false,
-    ...(to?.socketPath === undefined ? { host: to?.host ?? "127.0.0.1", port: to?.port ?? port } : { socketPath: to.socketPath }),
+    ...(to?.socketPath === undefined
+      ? { host: to?.host ?? "127.0.0.1", port: to?.port ?? port }
+      : { socketPath: to.socketPath }),
   };
   return new Promise((resolve, reject) => {
     const taken = (response: IncomingMessage): void => {
