@@ -45,7 +45,7 @@ export function openApiDocument(routes: readonly Route[]): Json {
 }
 
 function operation(route: Route): Json {
-  const { doc, method, scope } = route;
+  const { doc, scope } = route;
   const isPublic = doc.access === "public";
   return {
     tags: [doc.tag],
@@ -71,7 +71,7 @@ function operation(route: Route): Json {
       ),
       ...(doc.conditional === true ? { 304: { description: "The client has this version." } } : {}),
       ...(isPublic ? {} : { 401: { $ref: "#/components/responses/Unauthorized" } }),
-      ...(method === "GET" || 403 in doc.answers ? {} : { 403: { $ref: "#/components/responses/Forbidden" } }),
+      ...(isPublic || 403 in doc.answers ? {} : { 403: { $ref: "#/components/responses/Forbidden" } }),
     },
   };
 }
