@@ -8,7 +8,6 @@ import type { ClusterSlot, JobInstance, JobOwner, JobView, PendingRetry } from "
 import type { PushControl } from "../contract/push-control.ts";
 import type { StateInspection } from "../contract/state-inspection.ts";
 import type { OutputArchive } from "../journal/archive/archive.ts";
-import { finishInstant } from "../journal/ledger/latest.rules.ts";
 import { trendWindows } from "../journal/ledger/run-stats.rules.ts";
 import type { TrendBook } from "../journal/ledger/trends.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -161,20 +160,21 @@ function byName(config: () => Config): (name: string) => JobConfig | null {
   };
 }
 
+const noRows: readonly HistoryRow[] = [];
 const freeSlot: ClusterSlot = { held: false, holder: null, refs: 0 };
 
 function viewOf(config: JobConfig, parts: ControlPlaneParts): JobView {
   const { clock, scheduler } = parts;
   const { name } = config;
   const look = scheduler.look(name);
-  const rows = look?.history.rows ?? [];
+  const rows = look?.history.rows ?? noRows;
   return {
     config,
     instances: look === null ? [] : instancesOf(look),
     nextFireAt: config.enabled && config.timing.kind === "timetable" ? scheduler.nextFire(name) : null,
     neverFires: scheduler.neverFires(name),
     rows,
-    lastRow: lastOf(rows),
+    lastRow: look?.history.lastRow ?? null,
     pause: look === null ? null : pauseInForce(look.state.pause, clock.wallNow()),
     retry: look === null ? null : retryOf(look),
     sla: scheduler.sla(name),
@@ -197,15 +197,6 @@ function instancesOf({ live }: JobLook): JobInstance[] {
 /** The armed retry of a ladder that lives; while that attempt runs, the instant it was due at stays. */
 function retryOf({ state: { ladder }, armedRetry }: JobLook): PendingRetry | null {
   return ladder !== null && armedRetry?.ladderId === ladder.id ? armedRetry : null;
-}
-
-/** The row that finished last; of equals, and for a run that a crash cut, the later in the list (running 8). */
-function lastOf(rows: readonly HistoryRow[]): HistoryRow | null {
-  let last: HistoryRow | null = null;
-  for (const row of rows) {
-    if (last === null || row.kind === "interrupted" || finishInstant(row) >= finishInstant(last)) last = row;
-  }
-  return last;
 }
 
 function pairLink(relayUrl: string | null): string {

@@ -1,3 +1,5 @@
+import { textBuffer } from "./text-buffer.ts";
+
 /** The two forms a scrape may have. */
 export type ExpositionFormat = "text" | "openmetrics";
 
@@ -14,18 +16,33 @@ export interface Family {
 export interface FamilyText {
   /** Adds a sample; `labels` as from `labelSet`, "" for none. `ending` is that of a histogram's part. */
   sample(labels: string, value: number, ending?: string): void;
-  take(): string;
+  /** Adds samples that are text already, as from `sampleText`. */
+  samples(text: string): void;
+  chunks(): readonly Buffer[];
 }
 
 export function familyText(family: Family, format: ExpositionFormat): FamilyText {
-  let text = "";
+  const { name } = family;
+  const text = textBuffer();
+  text.add(headOf(family, format));
+  let isEmpty = true;
   return {
     sample(labels, value, ending = "") {
-      if (text === "") text = headOf(family, format);
-      text += `${family.name}${ending}${labels} ${numberText(value)}\n`;
+      isEmpty = false;
+      text.add(`${name}${ending}${labels} ${numberText(value)}\n`);
     },
-    take: () => text,
+    samples(more) {
+      if (more === "") return;
+      isEmpty = false;
+      text.add(more);
+    },
+    chunks: () => (isEmpty ? [] : text.chunks()),
   };
+}
+
+/** One sample of a family, on its line. */
+export function sampleText(name: string, labels: string, value: number): string {
+  return `${name}${labels} ${numberText(value)}\n`;
 }
 
 /** `{a="b",c="d"}`, in this order. */

@@ -8,6 +8,8 @@ export const defaultBounds: readonly number[] = [0.1, 0.5, 1, 5, 15, 60, 300, 90
 
 /** What is counted of one job, and what snapshots leave out of it. */
 export interface Counted extends JobCounters {
+  /** Another number whenever anything else here is another. */
+  readonly version: number;
   readonly refused: ReadonlyMap<NotRunReason["kind"], number>;
 }
 
@@ -35,6 +37,7 @@ export interface JobTally {
 }
 
 interface Entry {
+  version: number;
   runs: Partial<Record<RunOutcome, number>>;
   retries: number;
   permanentFailures: number;
@@ -56,6 +59,13 @@ export function createJobTally(events: Pick<Events, "on">): JobTally {
   let bounds = defaultBounds;
   let parked: CountersSnapshot | null = null;
 
+  /** The entry of a job, to be changed. */
+  const changing = (job: string): Entry => {
+    const entry = entryOf(job);
+    entry.version++;
+    return entry;
+  };
+
   const entryOf = (job: string): Entry => {
     let entry = entries.get(job);
     if (entry === undefined) {
@@ -68,32 +78,31 @@ export function createJobTally(events: Pick<Events, "on">): JobTally {
   events.on("run.launched", ({ job, trigger }) => {
     if (trigger.kind === "dag") return;
     live.set(job.name, (live.get(job.name) ?? 0) + 1);
-    if (trigger.kind === "retry") entryOf(job.name).retries++;
+    if (trigger.kind === "retry") changing(job.name).retries++;
   });
   events.on("run.finished", (finished) => {
     const { job, trigger } = finished;
     if (trigger.kind === "dag") return;
     live.set(job.name, Math.max(0, (live.get(job.name) ?? 0) - 1));
-    countRun(entryOf(job.name), bounds, finished);
+    countRun(changing(job.name), bounds, finished);
   });
   events.on("failure.permanent", ({ job }) => {
-    entryOf(job.name).permanentFailures++;
+    changing(job.name).permanentFailures++;
   });
   events.on("run.refused", ({ job, trigger, slot, reason }) => {
     if (trigger.kind === "dag") return;
-    const entry = entryOf(job);
+    const entry = changing(job);
     // A paused slot is a row of the history; anything else that was paused comes later.
     if (reason.kind !== "paused") entry.refused.set(reason.kind, (entry.refused.get(reason.kind) ?? 0) + 1);
     else if (slot !== null) addOne(entry.runs, "skipped");
   });
   events.on("job.late", ({ job, check, late }) => {
-    if (late) addOne(entryOf(job).slaBreaches, check);
+    if (late) addOne(changing(job).slaBreaches, check);
   });
 
   const adopt = (snapshot: CountersSnapshot): void => {
     for (const [job, { durations }] of snapshot.jobs) {
-      const own = entries.get(job)?.durations;
-      if (own !== undefined) addHistogram(own, durations);
+      if (entries.has(job)) addHistogram(changing(job).durations, durations);
     }
   };
 
@@ -104,7 +113,10 @@ export function createJobTally(events: Pick<Events, "on">): JobTally {
     setBounds(wanted) {
       if (sameBounds(wanted, bounds)) return;
       bounds = wanted;
-      for (const entry of entries.values()) entry.durations = emptyHistogram(bounds);
+      for (const entry of entries.values()) {
+        entry.durations = emptyHistogram(bounds);
+        entry.version++;
+      }
       if (parked !== null && sameBounds(parked.bounds, bounds)) adopt(parked);
       parked = null;
     },
@@ -120,7 +132,7 @@ export function createJobTally(events: Pick<Events, "on">): JobTally {
     snapshot: () => ({ bounds, jobs: new Map([...entries].map(([job, entry]) => [job, structuredCopy(entry)])) }),
     seed(snapshot, isConfigured) {
       const jobs = new Map([...snapshot.jobs].filter(([job]) => isConfigured(job)));
-      for (const [job, counters] of jobs) addCounters(entryOf(job), counters);
+      for (const [job, counters] of jobs) addCounters(changing(job), counters);
       if (sameBounds(snapshot.bounds, bounds)) adopt({ bounds, jobs });
       else parked = { bounds: snapshot.bounds, jobs };
     },
@@ -169,7 +181,7 @@ function addHistogram(own: Entry["durations"], more: DurationHistogram): void {
   own.bucketCounts = own.bucketCounts.map((count, index) => count + (more.bucketCounts[index] ?? 0));
 }
 
-function structuredCopy({ refused: _, ...entry }: Entry): JobCounters {
+function structuredCopy({ refused: _, version: __, ...entry }: Entry): JobCounters {
   const { runs, slaBreaches, durations } = entry;
   return {
     ...entry,
@@ -181,6 +193,7 @@ function structuredCopy({ refused: _, ...entry }: Entry): JobCounters {
 
 function emptyEntry(bounds: readonly number[]): Entry {
   return {
+    version: 0,
     runs: {},
     retries: 0,
     permanentFailures: 0,

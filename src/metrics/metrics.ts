@@ -10,9 +10,17 @@ import type { EpochMs } from "../platform/clock.ts";
 import type { Sliced } from "../schedule/fleet.ts";
 import { compareCodePoints } from "../store/json.ts";
 import type { StoreCounters, StoreFacts } from "../store/store.ts";
-import { boundText, type ExpositionFormat, type FamilyText, familyText, labelSet, labelText } from "./exposition.ts";
+import {
+  boundText,
+  type ExpositionFormat,
+  type FamilyText,
+  familyText,
+  labelSet,
+  labelText,
+  sampleText,
+} from "./exposition.ts";
 import { type FamilyName, families } from "./families.ts";
-import { createJobTally, defaultBounds, type JobTally } from "./job-counters.ts";
+import { type Counted, createJobTally, defaultBounds, type JobTally } from "./job-counters.ts";
 
 /** The exposition, on demand. */
 export interface MetricsText {
@@ -78,8 +86,8 @@ export function createMetrics(parts: MetricsParts): Metrics {
     storeFamilies(of, parts);
     clusterFamilies(of, control.cluster === null ? null : figuresOf(parts), control.cluster !== null, transitions);
     const order = Object.keys(families) as FamilyName[];
-    const body = order.map((name) => texts.get(name)?.take() ?? "").join("");
-    return Buffer.from(format === "openmetrics" ? `${body}# EOF\n` : body);
+    const body = order.flatMap((name) => texts.get(name)?.chunks() ?? []);
+    return Buffer.concat(format === "openmetrics" ? [...body, endOfOpenMetrics] : body);
   }
 
   return {
@@ -97,6 +105,8 @@ export function createMetrics(parts: MetricsParts): Metrics {
     seed: (snapshot) => tally.seed(snapshot, isConfigured),
   };
 }
+
+const endOfOpenMetrics = Buffer.from("# EOF\n");
 
 type Of = (name: FamilyName) => FamilyText;
 
@@ -127,43 +137,83 @@ const checks = ["lateAfter", "maxRuntime", "maxTimeSinceSuccess"] as const;
 
 function countedSamples(of: Of, name: string, view: JobView | null, tally: JobTally): void {
   const counted = tally.counted(name);
-  const job = labelText(name);
-  const own = `{job_name="${job}"}`;
-  for (const status of statuses) of("runs").sample(`{job_name="${job}",status="${status}"}`, counted.runs[status] ?? 0);
-  of("retries").sample(own, counted.retries);
-  of("permanentFailures").sample(own, counted.permanentFailures);
-  of("startFailures").sample(own, counted.startFailures);
-  const { bucketCounts, sumSeconds, count } = counted.durations;
-  const duration = of("duration");
-  for (const [index, bound] of tally.bounds.entries())
-    duration.sample(`{job_name="${job}",le="${boundText(bound)}"}`, bucketCounts[index] ?? 0, "_bucket");
-  duration.sample(`{job_name="${job}",le="+Inf"}`, count, "_bucket");
-  duration.sample(own, sumSeconds, "_sum");
-  duration.sample(own, count, "_count");
-  if (counted.lastSuccessAt !== null) of("lastSuccess").sample(own, counted.lastSuccessAt / 1000);
-  if (counted.lastFailureAt !== null) of("lastFailure").sample(own, counted.lastFailureAt / 1000);
-  if (counted.cpuRuns > 0) {
-    of("cpu").sample(`{job_name="${job}",mode="user"}`, counted.cpuUserSeconds);
-    of("cpu").sample(`{job_name="${job}",mode="system"}`, counted.cpuSystemSeconds);
-    of("peakRss").sample(own, counted.maxRssBytes);
-  }
+  for (const [family, text] of countedTexts(name, counted, tally.bounds)) of(family).samples(text);
+  const own = jobLabel(name);
   const sla = view?.sla ?? null;
   for (const check of checks) {
     const breaches = counted.slaBreaches[check];
     const isWatched = sla !== null && `${check}Seconds` in sla.thresholds;
     if (breaches === undefined && !isWatched) continue;
-    const labels = `{job_name="${job}",check="${check}"}`;
+    const labels = labelSet(["job_name", name], ["check", check]);
     of("slaBreaches").sample(labels, breaches ?? 0);
     if (isWatched) of("late").sample(labels, sla.breaches.some((breach) => breach.check === check) ? 1 : 0);
   }
-  for (const [reason, refused] of [...counted.refused].sort(([a], [b]) => (a < b ? -1 : 1)))
-    of("refused").sample(`{job_name="${job}",reason="${reason}"}`, refused);
   if (view !== null) of("paused").sample(own, view.pause === null ? 0 : 1);
 }
 
+type FamilyTexts = readonly (readonly [FamilyName, string])[];
+
+const knownTexts = new WeakMap<Counted, { readonly version: number; readonly texts: FamilyTexts }>();
+
+/** What was counted of a job, as text; made anew when something has been counted since. */
+function countedTexts(name: string, counted: Counted, bounds: readonly number[]): FamilyTexts {
+  if (counted.version === 0) return newTexts(name, counted, bounds); // nothing counted, and nobody keeps it
+  const known = knownTexts.get(counted);
+  if (known?.version === counted.version) return known.texts;
+  const texts = newTexts(name, counted, bounds);
+  knownTexts.set(counted, { version: counted.version, texts });
+  return texts;
+}
+
+function newTexts(name: string, counted: Counted, bounds: readonly number[]): FamilyTexts {
+  const job = labelText(name);
+  const own = jobLabel(name);
+  const texts: [FamilyName, string][] = [];
+  const add = (
+    family: FamilyName,
+    ...samples: readonly (readonly [labels: string, value: number, ending?: string])[]
+  ) =>
+    texts.push([
+      family,
+      samples.map(([labels, value, ending = ""]) => sampleText(families[family].name + ending, labels, value)).join(""),
+    ]);
+  add(
+    "runs",
+    ...statuses.map((status) => [`{job_name="${job}",status="${status}"}`, counted.runs[status] ?? 0] as const),
+  );
+  add("retries", [own, counted.retries]);
+  add("permanentFailures", [own, counted.permanentFailures]);
+  add("startFailures", [own, counted.startFailures]);
+  const { bucketCounts, sumSeconds, count } = counted.durations;
+  const bucket = (le: string, value: number) => [`{job_name="${job}",le="${le}"}`, value, "_bucket"] as const;
+  add(
+    "duration",
+    ...bounds.map((bound, index) => bucket(boundText(bound), bucketCounts[index] ?? 0)),
+    bucket("+Inf", count),
+    [own, sumSeconds, "_sum"],
+    [own, count, "_count"],
+  );
+  if (counted.lastSuccessAt !== null) add("lastSuccess", [own, counted.lastSuccessAt / 1000]);
+  if (counted.lastFailureAt !== null) add("lastFailure", [own, counted.lastFailureAt / 1000]);
+  if (counted.cpuRuns > 0) {
+    add(
+      "cpu",
+      [`{job_name="${job}",mode="user"}`, counted.cpuUserSeconds],
+      [`{job_name="${job}",mode="system"}`, counted.cpuSystemSeconds],
+    );
+    add("peakRss", [own, counted.maxRssBytes]);
+  }
+  for (const [reason, refused] of [...counted.refused].sort(byKey))
+    add("refused", [`{job_name="${job}",reason="${reason}"}`, refused]);
+  return texts;
+}
+
+function jobLabel(name: string): string {
+  return `{job_name="${labelText(name)}"}`;
+}
+
 function liveSamples(of: Of, { config, instances, nextFireAt, lastRow }: JobView): void {
-  const job = labelText(config.name);
-  const own = `{job_name="${job}"}`;
+  const own = jobLabel(config.name);
   const { scheduleText, clusterPolicy } = config;
   of("jobInfo").sample(
     labelSet(["job_name", config.name], ["schedule", scheduleText], ["cluster_policy", clusterPolicy]),

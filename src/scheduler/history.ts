@@ -1,5 +1,6 @@
 import type { DaemonEvents } from "../contract/events.ts";
 import type { HistoryRow } from "../contract/history.ts";
+import { finishInstant } from "../journal/ledger/latest.rules.ts";
 import { HISTORY_ROWS_MAX, REFUSALS_MAX } from "./limits.ts";
 
 export type Refusal = DaemonEvents["run.refused"];
@@ -12,13 +13,17 @@ export interface JobHistory {
   readonly refusals: readonly Refusal[];
   /** The row that finished last; skipped slots do not count. */
   lastRun(): HistoryRow | null;
+  /** The row that finished last, skipped slots included; of equals, and for a run that a crash cut, the one observed last (running 8). */
+  readonly lastRow: HistoryRow | null;
 }
 
 export function jobHistory(): JobHistory {
   const rows: HistoryRow[] = [];
   const refusals: Refusal[] = [];
+  let lastRow: HistoryRow | null = null;
   return {
     add(row) {
+      if (lastRow === null || row.kind === "interrupted" || finishInstant(row) >= finishInstant(lastRow)) lastRow = row;
       rows.push(row);
       if (rows.length > HISTORY_ROWS_MAX) rows.shift();
     },
@@ -28,6 +33,9 @@ export function jobHistory(): JobHistory {
     },
     rows,
     refusals,
+    get lastRow() {
+      return lastRow;
+    },
     lastRun() {
       let last: HistoryRow | null = null;
       for (const row of rows) {

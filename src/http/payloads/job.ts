@@ -13,19 +13,30 @@ const SHORT_HISTORY_ROWS = 20;
 
 /** A job as `GET /jobs` and `GET /jobs/{name}` show it (http 7.2). */
 export function jobPayload(view: JobView, now: EpochMs): Job {
-  return { ...leading(view), scheduled_in: scheduledIn(view, now), ...following(view, now) };
+  const { config, lastRow, rows } = view;
+  return {
+    ...configured(config),
+    ...running(view),
+    scheduled_in: scheduledIn(view, now),
+    never_fires: view.neverFires,
+    schedule_findings: findingsOf(config, now),
+    last_run: lastRow === null ? null : runPayload(lastRow),
+    history: rows.slice(-SHORT_HISTORY_ROWS).map(shortRow),
+    ...following(view),
+  };
 }
 
 /**
- * The same as JSON text, and the text its version is known by: there the countdown is replaced by the instant it counts down to, so that
- * passing time alone makes no new version (http 3.5).
+ * The same as JSON text, made in a fraction of the time for a list of many jobs, and the text its version is known by: there the
+ * countdown is replaced by the instant it counts down to, so that passing time alone makes no new version (http 3.5).
  */
 export function jobTexts(view: JobView, now: EpochMs): { readonly text: string; readonly versionText: string } {
-  const before = JSON.stringify(leading(view)).slice(0, -1);
-  const after = JSON.stringify(following(view, now)).slice(1);
+  const fixed = fixedTexts(view.config, now);
   const countdown = scheduledIn(view, now);
+  const before = `${fixed.configured},${membersText(running(view))}`;
+  const after = `"never_fires":${view.neverFires},"schedule_findings":${fixed.findings},${pastText(view)},${membersText(following(view))}`;
   return {
-    text: `${before},"scheduled_in":${countdown},${after}`,
+    text: `{${before},"scheduled_in":${countdown},${after}}`,
     versionText: `${before}${countdown === null ? null : view.nextFireAt}${after}`,
   };
 }
@@ -44,7 +55,50 @@ export function pausePayload({ since, until, note, by, channel }: JobPause): Pau
   return { since: isoInstant(since), until: isoInstant(until), note, by, channel };
 }
 
-function leading({ config, instances }: JobView) {
+interface FixedTexts {
+  readonly configured: string;
+  readonly findings: string;
+}
+
+const knownTexts = new WeakMap<JobConfig, FixedTexts>();
+
+/** What does not change while the configuration is the same. */
+function fixedTexts(config: JobConfig, now: EpochMs): FixedTexts {
+  let texts = knownTexts.get(config);
+  if (texts === undefined) {
+    texts = { configured: membersText(configured(config)), findings: JSON.stringify(findingsOf(config, now)) };
+    knownTexts.set(config, texts);
+  }
+  return texts;
+}
+
+interface PastText {
+  readonly newest: HistoryRow | undefined;
+  readonly lastRow: HistoryRow | null;
+  readonly text: string;
+}
+
+const knownPasts = new WeakMap<JobView["rows"], PastText>();
+
+/** The last run and the short history; made anew when a row has come. Looking at twenty rows of each job costs more than all else. */
+function pastText({ rows, lastRow }: JobView): string {
+  const newest = rows.at(-1);
+  let past = knownPasts.get(rows);
+  if (past === undefined || past.newest !== newest || past.lastRow !== lastRow) {
+    const history = rows.slice(-SHORT_HISTORY_ROWS).map(shortRow);
+    const text = membersText({ last_run: lastRow === null ? null : runPayload(lastRow), history });
+    past = { newest, lastRow, text };
+    knownPasts.set(rows, past);
+  }
+  return past.text;
+}
+
+/** The members of an object that has some, without its braces. */
+function membersText(members: object): string {
+  return JSON.stringify(members).slice(1, -1);
+}
+
+function configured(config: JobConfig) {
   return {
     name: config.name,
     enabled: config.enabled,
@@ -54,24 +108,21 @@ function leading({ config, instances }: JobView) {
     captureStderr: config.launch.captureStderr,
     utc: config.utc,
     timezone: timezoneShown(config),
-    running: instances.length > 0,
-    pids: pidsOf(instances),
   };
 }
 
-function following(view: JobView, now: EpochMs) {
-  const { config, instances, lastRow, rows, pause, retry, sla, slot, owner } = view;
+function running({ instances }: JobView) {
+  return { running: instances.length > 0, pids: pidsOf(instances) };
+}
+
+function following({ config, instances, pause, retry, sla, rebootPending, slot, owner }: JobView) {
   return {
-    never_fires: view.neverFires,
-    schedule_findings: findingsOf(config, now),
-    last_run: lastRow === null ? null : runPayload(lastRow),
-    history: rows.slice(-SHORT_HISTORY_ROWS).map(shortRow),
     paused: pause === null ? null : pausePayload(pause),
     ...resolvedSchedule(config),
     ...runningResources(instances),
     ...(retry === null ? {} : { retry: retryPayload(retry, config) }),
     ...(sla === null ? {} : { sla: slaPayload(sla) }),
-    ...(view.rebootPending ? { rebootPending: true } : {}),
+    ...(rebootPending ? { rebootPending: true } : {}),
     ...(slot === null ? {} : { concurrencyScope: "cluster", slot }),
     ...(owner === null ? {} : ownership(config, owner)),
     ...(config.launch.priority === "normal" ? {} : { priority: config.launch.priority }),

@@ -1,42 +1,40 @@
 import type { ControlPlane } from "../../contract/control-plane.ts";
+import { textBuffer } from "../../metrics/text-buffer.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Sliced } from "../../schedule/fleet.ts";
-import { finishedEtag, startedEtag } from "../etag.ts";
+import { etagOf } from "../etag.ts";
 import { type Product, productOf } from "../product.ts";
 import { jobTexts } from "./job.ts";
 import { instantOrNull, outcomeOf } from "./run.ts";
 
 const JSON_TYPE = "application/json";
 
-/** Text gathered into one buffer now and then, so that a large answer is not one long string. */
-const GATHERED_CHARACTERS = 256 * 1024;
-
 /** All jobs, with the version that passing time does not change (http 3.5). */
 export function* jobsProduct(control: ControlPlane, clock: Clock): Sliced<Product> {
   const now = clock.wallNow();
-  const version = startedEtag();
-  const body = gathered();
+  const version = textBuffer();
+  const body = textBuffer();
   body.add("[");
   let separator = "";
   for (const view of control.jobs()) {
     const { text, versionText } = jobTexts(view, now);
     body.add(`${separator}${text}`);
-    version.update(versionText);
+    version.add(versionText);
     separator = ",";
     yield;
   }
   body.add("]");
   return productOf({
     contentType: JSON_TYPE,
-    body: body.take(),
-    etag: finishedEtag(version),
+    body: Buffer.concat(body.chunks()),
+    etag: etagOf(Buffer.concat(version.chunks())),
     vary: "Accept-Encoding",
   });
 }
 
 /** The newest runs of each job, oldest first. */
 export function* activityProduct(control: ControlPlane, rowsPerJob: number): Sliced<Product> {
-  const body = gathered();
+  const body = textBuffer();
   body.add('{"jobs":{');
   let separator = "";
   for (const { config, rows } of control.jobs()) {
@@ -50,7 +48,7 @@ export function* activityProduct(control: ControlPlane, rowsPerJob: number): Sli
     yield;
   }
   body.add("}}");
-  return taggedByBody(body.take());
+  return taggedByBody(Buffer.concat(body.chunks()));
 }
 
 /** A JSON body whose version is its content. */
@@ -69,25 +67,6 @@ export function untaggedJsonProduct(value: unknown): Product {
 }
 
 function taggedByBody(body: Buffer): Product {
-  const etag = finishedEtag(startedEtag().update(body));
+  const etag = etagOf(body);
   return productOf({ contentType: JSON_TYPE, body, etag, vary: "Accept-Encoding" });
-}
-
-function gathered() {
-  const buffers: Buffer[] = [];
-  let text = "";
-  const flush = (): void => {
-    buffers.push(Buffer.from(text));
-    text = "";
-  };
-  return {
-    add(more: string): void {
-      text += more;
-      if (text.length >= GATHERED_CHARACTERS) flush();
-    },
-    take(): Buffer {
-      flush();
-      return buffers.length === 1 ? (buffers[0] ?? Buffer.alloc(0)) : Buffer.concat(buffers);
-    },
-  };
 }
