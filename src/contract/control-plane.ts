@@ -36,6 +36,9 @@ export interface ControlPlane {
   readonly jobCount: number;
   /** The configured jobs, in the order of the configuration. Each is looked at when it is reached, so that others may have a turn between. */
   jobs(): Iterable<JobView>;
+  /** Jobs that are gone from the configuration and still run. */
+  removedJobs(): Iterable<JobView>;
+  /** Of either kind. */
   job(name: string): JobView | null;
   /** Output of the newest live run, else of the last row; null when neither has any kept. */
   output(name: string): RunOutput | null;

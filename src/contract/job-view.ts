@@ -8,7 +8,10 @@ import type { RunId, Trigger } from "./run.ts";
 
 /** A configured job as it stands on this node at one moment. What surfaces show of jobs is made from this alone. */
 export interface JobView {
+  /** Of a job that is gone from the configuration, as its run was started with. */
   readonly config: JobConfig;
+  /** Gone from the configuration; it is there until its last run has ended, and can be cancelled. */
+  readonly isRemoved: boolean;
   readonly instances: readonly JobInstance[];
   /** Null when it is disabled, runs at start only, or has no fire left. A pause does not change it. */
   readonly nextFireAt: EpochMs | null;

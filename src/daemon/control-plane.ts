@@ -57,7 +57,13 @@ export function createControlPlane(parts: ControlPlaneParts): ControlPlane {
     events.on(name, changed);
 
   const jobsByName = byName(parts.config);
-  const view = (config: JobConfig): JobView => viewOf(config, parts);
+  const view = (config: JobConfig): JobView => viewOf(config, false, parts);
+
+  /** A job that is configured no more and still runs (F29). */
+  const removed = (name: string): JobView | null => {
+    const [run] = scheduler.look(name)?.state.runs.values() ?? [];
+    return run === undefined ? null : viewOf(run.job, true, parts);
+  };
 
   const outputOf = (look: JobLook): RunOutput | null => {
     const newest = [...look.live].at(-1);
@@ -79,9 +85,17 @@ export function createControlPlane(parts: ControlPlaneParts): ControlPlane {
     *jobs() {
       for (const config of parts.config().jobs) yield view(config);
     },
+    *removedJobs() {
+      const seen = new Set<string>();
+      for (const { name } of scheduler.running()) {
+        const left = jobsByName(name) === null && !seen.has(name) ? removed(name) : null;
+        seen.add(name);
+        if (left !== null) yield left;
+      }
+    },
     job(name) {
       const config = jobsByName(name);
-      return config === null ? null : view(config);
+      return config === null ? removed(name) : view(config);
     },
     output(name) {
       const look = scheduler.look(name);
@@ -163,13 +177,14 @@ function byName(config: () => Config): (name: string) => JobConfig | null {
 const noRows: readonly HistoryRow[] = [];
 const freeSlot: ClusterSlot = { held: false, holder: null, refs: 0 };
 
-function viewOf(config: JobConfig, parts: ControlPlaneParts): JobView {
+function viewOf(config: JobConfig, isRemoved: boolean, parts: ControlPlaneParts): JobView {
   const { clock, scheduler } = parts;
   const { name } = config;
   const look = scheduler.look(name);
   const rows = look?.history.rows ?? noRows;
   return {
     config,
+    isRemoved,
     instances: look === null ? [] : instancesOf(look),
     nextFireAt: config.enabled && config.timing.kind === "timetable" ? scheduler.nextFire(name) : null,
     neverFires: scheduler.neverFires(name),

@@ -78,7 +78,8 @@ export function createJobTally(events: Pick<Events, "on">): JobTally {
   events.on("run.launched", ({ job, trigger }) => {
     if (trigger.kind === "dag") return;
     live.set(job.name, (live.get(job.name) ?? 0) + 1);
-    if (trigger.kind === "retry") changing(job.name).retries++;
+    const entry = changing(job.name); // also of one that is not configured any more: its run will be counted
+    if (trigger.kind === "retry") entry.retries++;
   });
   events.on("run.finished", (finished) => {
     const { job, trigger } = finished;

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { jobConfig } from "../support/job-config.ts";
+import { configOf } from "../support/node.ts";
 import { startWebNode, type WebNode } from "../support/web-node.ts";
 
 const jobs = [
@@ -163,4 +164,18 @@ test("an armed retry shows, also while it runs; a job that is well shows none", 
 test("routes without a body read none, of whatever size", async () => {
   const body = Buffer.alloc(3 * 1024 * 1024, 120);
   expect((await node.ask("POST", "/jobs/job/start", { body })).status).toBe(200);
+});
+
+test("a job that is removed while it runs stays in sight, and can be cancelled", async () => {
+  await node.post("/jobs/job/start");
+  await node.apply(configOf(jobs.slice(1)));
+  const shown = async () => (await node.get("/jobs")).json().filter(({ name }: { name: string }) => name === "job");
+  expect(await shown()).toMatchObject([{ running: true, removed: true, scheduled_in: null }]);
+  expect(await error("/jobs/job/start")).toEqual([404, "job 'job' not found"]);
+  const cancelling = node.post("/jobs/job/cancel");
+  await expect.poll(() => node.run("job").stopped).toBe("cancelled");
+  node.run("job").exit(-15);
+  expect((await cancelling).json()).toEqual({ cancelled: "job", instances: 1 });
+  expect(await shown()).toEqual([]);
+  expect((await node.get("/jobs/job")).status).toBe(404);
 });

@@ -50,9 +50,12 @@ test("both forms carry the same samples", async () => {
 
 const promtool = spawnSync("promtool", ["--version"]).status === 0;
 
-test.skipIf(!promtool)("promtool has nothing to say (skipped where Debian's package prometheus is not installed)", async () => {
-  const { bytes } = await node.get("/metrics");
-  const checked = spawnSync("promtool", ["check", "metrics"], { input: bytes, encoding: "utf8" });
-  expect(checked.stdout + checked.stderr).toBe("");
-  expect(checked.status).toBe(0);
-});
+test.skipIf(!promtool)(
+  "promtool has nothing to say (skipped where Debian's package prometheus is not installed)",
+  async () => {
+    const { bytes } = await node.get("/metrics");
+    const checked = spawnSync("promtool", ["check", "metrics"], { input: bytes, encoding: "utf8" });
+    expect(checked.stdout + checked.stderr).toBe("");
+    expect(checked.status).toBe(0);
+  },
+);

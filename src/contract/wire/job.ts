@@ -96,6 +96,8 @@ export const job = named(
     priority: z.string().optional(),
     /** The live runs, when there are any. */
     live: z.array(liveRun).optional(),
+    /** Gone from the configuration, and still running. */
+    removed: z.boolean().optional(),
   }),
 );
 export type Job = Wire<typeof job>;

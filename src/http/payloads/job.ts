@@ -115,7 +115,8 @@ function running({ instances }: JobView) {
   return { running: instances.length > 0, pids: pidsOf(instances) };
 }
 
-function following({ config, instances, pause, retry, sla, rebootPending, slot, owner }: JobView) {
+function following(view: JobView) {
+  const { config, instances, pause, retry, sla, rebootPending, slot, owner } = view;
   return {
     paused: pause === null ? null : pausePayload(pause),
     ...resolvedSchedule(config),
@@ -127,6 +128,7 @@ function following({ config, instances, pause, retry, sla, rebootPending, slot, 
     ...(owner === null ? {} : ownership(config, owner)),
     ...(config.launch.priority === "normal" ? {} : { priority: config.launch.priority }),
     ...(instances.length === 0 ? {} : { live: instances.map(liveRun) }),
+    ...(view.isRemoved ? { removed: true } : {}),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { ControlPlane } from "../../contract/control-plane.ts";
+import type { JobView } from "../../contract/job-view.ts";
 import { textBuffer } from "../../metrics/text-buffer.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Sliced } from "../../schedule/fleet.ts";
@@ -16,7 +17,7 @@ export function* jobsProduct(control: ControlPlane, clock: Clock): Sliced<Produc
   const body = textBuffer();
   body.add("[");
   let separator = "";
-  for (const view of control.jobs()) {
+  for (const view of shownJobs(control)) {
     const { text, versionText } = jobTexts(view, now);
     body.add(`${separator}${text}`);
     version.add(versionText);
@@ -30,6 +31,11 @@ export function* jobsProduct(control: ControlPlane, clock: Clock): Sliced<Produc
     etag: etagOf(Buffer.concat(version.chunks())),
     vary: "Accept-Encoding",
   });
+}
+
+function* shownJobs(control: ControlPlane): Iterable<JobView> {
+  yield* control.jobs();
+  yield* control.removedJobs();
 }
 
 /** The newest runs of each job, oldest first. */
