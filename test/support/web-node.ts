@@ -298,7 +298,10 @@ export function sendRequest(port: number, method: string, path: string, asked: A
   const options = {
     method,
     path,
-    headers: asked.headers as Record<string, string | string[]>,
+    headers: {
+      ...(asked.body === undefined ? {} : { "content-length": Buffer.byteLength(asked.body) }),
+      ...(asked.headers as Record<string, string | string[]>),
+    },
     agent: false,
     ...(to?.socketPath === undefined
       ? { host: to?.host ?? "127.0.0.1", port: to?.port ?? port }
