@@ -1,10 +1,12 @@
 import { existsSync } from "node:fs";
-import { homedir } from "node:os";
+import { hostFacts } from "../config/facts.ts";
 import { jobSetId } from "../config/fingerprint.ts";
 import { loadConfig } from "../config/load.ts";
 import { problemsText } from "../config/problem.ts";
+import { createLogs } from "../daemon/logging/logs.ts";
 import { levelThreshold } from "../daemon/logging/record.ts";
-import { createStandardLogs } from "../daemon/logging/standard.ts";
+import { directStderr, standardTree } from "../daemon/logging/standard.ts";
+import { systemClock } from "../platform/clock.ts";
 import type { RootOptions } from "./command-line.ts";
 import { UsageError } from "./errors.ts";
 
@@ -31,27 +33,22 @@ export async function runRoot(mode: RootMode, root: RootOptions, bare: boolean, 
   }
   const path = root.config ?? DEFAULT_CONFIG;
   if (path === DEFAULT_CONFIG && !existsSync(path)) return noDefault(path, bare, help());
-
-  const { logs, close } = createStandardLogs({ threshold, format: root.logFormat });
-  const log = logs.named("cronstable");
-  try {
-    const loaded = loadConfig(path, { environment: process.env, home: homedir() });
-    if (!loaded.ok) {
-      log.error(`Configuration error: ${problemsText(loaded.problems)}`);
-      return 1;
-    }
-    if (mode === "daemon") {
-      const { runDaemon } = await import("../daemon/run.ts");
-      return await runDaemon({ path, loaded, logs });
-    }
-    const configLog = logs.named("cronstable.config");
-    for (const { level, message } of loaded.config.warnings) configLog[level](message);
-    if (mode === "job set id") process.stdout.write(`${jobSetId(loaded.config.jobs)}\n`);
-    else log.info("Configuration is valid.");
-    return 0;
-  } finally {
-    await close();
+  if (mode === "daemon") {
+    const { runDaemon } = await import("./daemon.ts");
+    return runDaemon(path, { threshold, format: root.logFormat });
   }
+
+  const logs = createLogs(systemClock, standardTree({ threshold, format: root.logFormat }, directStderr));
+  const loaded = loadConfig(path, hostFacts(systemClock.wallNow()));
+  if (!loaded.ok) {
+    logs.named("cronstable").error(`Configuration error: ${problemsText(loaded.problems)}`);
+    return 1;
+  }
+  const configLog = logs.named("cronstable.config");
+  for (const { level, message } of loaded.config.warnings) configLog[level](message);
+  if (mode === "job set id") process.stdout.write(`${jobSetId(loaded.config.jobs)}\n`);
+  else logs.named("cronstable").info("Configuration is valid.");
+  return 0;
 }
 
 function noDefault(path: string, bare: boolean, help: string): number {
