@@ -1,9 +1,8 @@
 import { hostname } from "node:os";
-import { hostFacts } from "../config/facts.ts";
-import { loadConfig } from "../config/load.ts";
 import { problemsText } from "../config/problem.ts";
 import type { Logger } from "../contract/log.ts";
 import { type Daemon, startDaemon } from "../daemon/daemon.ts";
+import { loadWithTemplates } from "../daemon/load.ts";
 import { loadAside } from "../daemon/load-aside.ts";
 import { createLogs } from "../daemon/logging/logs.ts";
 import type { LineSink } from "../daemon/logging/sinks.ts";
@@ -35,7 +34,7 @@ export async function runDaemon(path: string, options: StandardOptions): Promise
   const logs = createLogs(clock, standardTree(options, sinks.stderr));
   const log = logs.named("cronstable");
 
-  const loaded = loadConfig(path, hostFacts(clock.wallNow()));
+  const loaded = loadWithTemplates(path);
   if (!loaded.ok) {
     log.error(`Configuration error: ${problemsText(loaded.problems)}`);
     return 1;
