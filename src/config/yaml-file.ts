@@ -8,14 +8,14 @@ import { notifyConfig, pushConfig } from "./build/notices.ts";
 import { stateConfig } from "./build/state.ts";
 import { mcpConfig, webConfig } from "./build/web.ts";
 import { expandValue, type Untouched, untouchedInDag, untouchedInFile, untouchedInJob } from "./expand.ts";
-import {
-  type DagEntry,
-  type FilePart,
-  type JobEntry,
-  type PoolEntry,
-  type SectionEntries,
-  type SectionEntry,
-  type SectionTypes,
+import type {
+  DagEntry,
+  FilePart,
+  JobEntry,
+  PoolEntry,
+  SectionEntries,
+  SectionEntry,
+  SectionTypes,
 } from "./file-part.ts";
 import { unexpectedKey } from "./issues.ts";
 import { foldDefaults, mergeOver } from "./merge.ts";
@@ -38,7 +38,9 @@ export function yamlFilePart(yaml: YamlFile, context: BuildContext, loadInclude:
     if (!Object.hasOwn(frameTypes, key)) subject.problem([key], unexpectedKey(key, Object.keys(frameTypes)), "key");
 
   const own = readSections(read, context, subject);
-  const included = (read("include") ?? []).map((target, index) => loadInclude(target, subject.inside(["include", index])));
+  const included = (read("include") ?? []).map((target, index) =>
+    loadInclude(target, subject.inside(["include", index])),
+  );
   const below = included.reduce<WrittenDefaults>((all, part) => foldDefaults(all, part.defaults), {});
   const written = read("defaults");
   const defaults = foldDefaults(below, written ?? {});
@@ -179,7 +181,7 @@ function readDags(
 /** `dag 'd': task 't': `, as far as the path goes into one and they have names. */
 function under(dag: Raw, path: readonly Step[]): string {
   const name = nameIn(dag, "name");
-  const tasks = (dag as RawMap)["tasks"];
+  const tasks = (dag as RawMap).tasks;
   const task = path[0] === "tasks" && Array.isArray(tasks) ? (tasks[Number(path[1])] as Raw | undefined) : undefined;
   const id = task === undefined ? null : nameIn(task, "id");
   return `dag ${quoted(name ?? "")}: ${id === null ? "" : `task ${quoted(id)}: `}`;
