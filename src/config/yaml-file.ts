@@ -157,7 +157,7 @@ function* readJobs(
 /** A job that cannot be read may have a schedule that can: what is wrong with it is told in the same go. */
 function checkTiming(job: Raw, { timings }: BuildContext, subject: Subject): void {
   const [name, schedule, timezone] = ["name", "schedule", "timezone"].map((key) => textIn(job, key));
-  if (typeof name !== "string" || typeof schedule !== "string" || timezone?.includes("$")) return;
+  if (typeof name !== "string" || typeof schedule !== "string" || `${schedule}${timezone}`.includes("$")) return;
   timings.read(name, schedule, { utc: true, timezone: timezone ?? undefined }, subject);
 }
 

@@ -34,10 +34,12 @@ export const someFacts: LoadFacts = {
   },
 };
 
-/** What a load found wrong, one text each, the directory of the files left out; empty when it succeeded. */
+/** What a load found wrong, one text each, file names without the directory that `filesIn` made; empty when it succeeded. */
 export function problemsAt(path: string, facts: Partial<LoadFacts> = {}): string[] {
   const result = loadConfig(path, { ...someFacts, ...facts });
-  return result.ok ? [] : result.problems.map((problem) => problemText(problem).replaceAll(`${dirname(path)}/`, ""));
+  return result.ok
+    ? []
+    : result.problems.map((problem) => problemText(problem).replace(/[^\s:]*\/cronstable-config-\w+\//g, ""));
 }
 
 /** What is wrong with this text as a file of its own. */

@@ -10,7 +10,10 @@ test("the starter file loads as it is: one job, every five minutes", () => {
 });
 
 test("what the starter file shows in comments loads too", () => {
-  const uncommented = starterText.replace(/^( *)# (?=( *)(?:onFailure|retry|maximum|initial|backoff|report|mail|from|to|smtp|timezone|execution|concurrency|defaults|web|listen|- http))/gm, "$1");
+  const uncommented = starterText.replace(
+    /^( *)# (?=( *)(?:onFailure|retry|maximum|initial|backoff|report|mail|from|to|smtp|timezone|execution|concurrency|defaults|web|listen|- http))/gm,
+    "$1",
+  );
   const config = configOf(uncommented, {}, starterFileName);
   expect(onlyJob(config)).toMatchObject({
     timezone: "Europe/Berlin",

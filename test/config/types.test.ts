@@ -104,7 +104,10 @@ test.each([
   ["failsWhen: yes", "when expecting a mapping, found arbitrary text 'yes'"],
   ["failsWhen: ", "when expecting a mapping, found a blank string"],
   ["failsWhen: {always: yes}", "required key(s) 'producesStdout' not found"],
-  ["onFailure: {retry: {maximumRetries: 2}}", "required key(s) 'backoffMultiplier', 'initialDelay', 'maximumDelay' not found"],
+  [
+    "onFailure: {retry: {maximumRetries: 2}}",
+    "required key(s) 'backoffMultiplier', 'initialDelay', 'maximumDelay' not found",
+  ],
   ["onFailure: {report: {mail: {to: x}}}", "required key(s) 'from' not found"],
   ["onFailure: {report: {shell: {}}}", "required key(s) 'command' not found"],
   ["statsd: {host: h}", "required key(s) 'port', 'prefix' not found"],

@@ -3,27 +3,20 @@ import { configOf, jobWith, onlyJob, problemsOf } from "./loading.ts";
 
 const daily = 'schedule: "@daily"';
 
-test.each([
-  "0777",
-  "1.10",
-  "null",
-  "~",
-  "yes",
-  "no",
-  "on",
-  "1e3",
-  "0x1F",
-  "012",
-  "2001-01-01",
-])("the scalar %s stays these characters, in block and in flow style", (scalar) => {
-  const block = onlyJob(configOf(jobWith("environment:", "  - key: A", `    value: ${scalar}`)));
-  const flow = onlyJob(configOf(jobWith(`environment: [{key: A, value: ${scalar}}]`)));
-  expect(block.launch.environment).toEqual([["A", scalar]]);
-  expect(flow.launch.environment).toEqual([["A", scalar]]);
-});
+test.each(["0777", "1.10", "null", "~", "yes", "no", "on", "1e3", "0x1F", "012", "2001-01-01"])(
+  "the scalar %s stays these characters, in block and in flow style",
+  (scalar) => {
+    const block = onlyJob(configOf(jobWith("environment:", "  - key: A", `    value: ${scalar}`)));
+    const flow = onlyJob(configOf(jobWith(`environment: [{key: A, value: ${scalar}}]`)));
+    expect(block.launch.environment).toEqual([["A", scalar]]);
+    expect(flow.launch.environment).toEqual([["A", scalar]]);
+  },
+);
 
 test("keys with nothing after them are blank, quotes never change a type", () => {
-  const config = configOf(jobWith("environment: [{key: A, value: }, {key: B, value: ''}]", 'saveLimit: "5"', "enabled: 'yes'"));
+  const config = configOf(
+    jobWith("environment: [{key: A, value: }, {key: B, value: ''}]", 'saveLimit: "5"', "enabled: 'yes'"),
+  );
   expect(onlyJob(config).launch.environment).toEqual([
     ["A", ""],
     ["B", ""],
@@ -46,11 +39,13 @@ jobs: # all of them
 });
 
 test("anchors stand for what they mark, wherever it is", () => {
-  const config = configOf(`jobs:
+  const config = configOf(
+    `jobs:
   - &first {name: a, command: &c echo hi, ${daily}}
   - {name: b, command: *c, ${daily}}
   - *first
-`.replace("  - *first\n", "web: {listen: [*c]}\n"));
+`.replace("  - *first\n", "web: {listen: [*c]}\n"),
+  );
   expect(config.jobs.map(({ command }) => command)).toEqual(["echo hi", "echo hi"]);
   expect(config.web?.listen).toEqual(["echo hi"]);
 });
@@ -83,7 +78,10 @@ test.each([
     "web: {listen: [!!int 5]}\n",
     "cron.yaml:1:22: Found disallowed tag tag:yaml.org,2002:int; a key's own type reads its text, so leave the tag out",
   ],
-  ["web: {listen: [!x 5]}\n", "cron.yaml:1:19: Found disallowed tag !x; a key's own type reads its text, so leave the tag out"],
+  [
+    "web: {listen: [!x 5]}\n",
+    "cron.yaml:1:19: Found disallowed tag !x; a key's own type reads its text, so leave the tag out",
+  ],
   ["? [a]\n: b\n", "cron.yaml:1:3: a key must be plain or quoted text"],
   ["web: {listen: [*nowhere]}\n", "cron.yaml:1:16: alias *nowhere has no anchor before it"],
   ['web: {listen: ["\\ud800"]}\n', "cron.yaml:1:16: half of a surrogate pair is not text"],
@@ -109,7 +107,11 @@ test("merge keys are ordinary keys, which no mapping has", () => {
 
 test("aliases cannot stand for more than a bounded number of nodes", () => {
   const levels = Array.from({ length: 12 }, (_, level) =>
-    level === 0 ? "  - &l0 [x,x,x,x,x,x,x,x,x,x]" : `  - &l${level} [${Array(10).fill(`*l${level - 1}`).join(",")}]`,
+    level === 0
+      ? "  - &l0 [x,x,x,x,x,x,x,x,x,x]"
+      : `  - &l${level} [${Array(10)
+          .fill(`*l${level - 1}`)
+          .join(",")}]`,
   );
   expect(problemsOf(`jobs:\n${levels.join("\n")}\n`)).toContainEqual(
     expect.stringContaining("aliases stand for more than 100000 nodes in this file"),
@@ -117,7 +119,9 @@ test("aliases cannot stand for more than a bounded number of nodes", () => {
 });
 
 test("an alias inside its own anchor is refused, not followed for ever", () => {
-  expect(problemsOf("web: {listen: &x [*x]}\n")).toContainEqual(expect.stringContaining("nested more than 100 levels deep"));
+  expect(problemsOf("web: {listen: &x [*x]}\n")).toContainEqual(
+    expect.stringContaining("nested more than 100 levels deep"),
+  );
 });
 
 test("deep nesting is refused", () => {
