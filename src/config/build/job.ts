@@ -84,7 +84,7 @@ export function buildJob(
 
 /** Non-empty, and free of the C0 control characters, which would forge log lines. */
 export function isName(name: string): boolean {
-  return name !== "" && !/[\u0000-\u001f]/.test(name);
+  return name !== "" && ![...name].some((character) => character < " ");
 }
 
 export const byDag: Timing = { kind: "by-dag" };
