@@ -1,4 +1,10 @@
-import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
+import {
+  type ClientRequest,
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+} from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { ANSWER_BYTES_MAX, IDLE_CONNECTION_MS, IDLE_CONNECTIONS_MAX } from "./limits.ts";
 
@@ -12,6 +18,7 @@ export interface HttpRequest {
 
 export interface HttpAnswer {
   readonly status: number;
+  readonly headers: IncomingHttpHeaders;
   /** Text of an answer of 400 and more, its start only when it is long. Empty otherwise. */
   readonly text: string;
   /** The text stops before the answer does. */
@@ -65,7 +72,7 @@ export function httpOut(): HttpOut {
       const sent = start(url, request, signal);
       sent.once("response", (response) => {
         if ((response.statusCode ?? 0) < 400) {
-          resolve({ status: response.statusCode ?? 0, text: "", cut: false });
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text: "", cut: false });
           discard(response);
         } else readText(response).then(resolve);
       });
@@ -129,7 +136,7 @@ function readText(response: IncomingMessage): Promise<HttpAnswer> {
     let bytes = 0;
     const done = (cut: boolean): void => {
       const text = Buffer.concat(chunks).toString("utf8");
-      resolve({ status: response.statusCode ?? 0, text, cut });
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, text, cut });
     };
     response.on("data", (chunk: Buffer) => {
       chunks.push(chunk);
