@@ -8,7 +8,6 @@ import { createLogs } from "../daemon/logging/logs.ts";
 import type { LineSink } from "../daemon/logging/sinks.ts";
 import { directStderr, type StandardOptions, standardTree } from "../daemon/logging/standard.ts";
 import { createMirror, type Mirror, type MirrorStream } from "../execution/capture/mirror.ts";
-import { createLauncher } from "../execution/launcher.ts";
 import { systemClock } from "../platform/clock.ts";
 import { outputTarget } from "../platform/output-target.ts";
 import { systemSpawner } from "../platform/spawn/system-spawner.ts";
@@ -42,26 +41,19 @@ export async function runDaemon(path: string, options: StandardOptions): Promise
   const zoneTrouble = tzdataProblem();
   if (zoneTrouble !== null) log.warning(zoneTrouble);
 
-  process.env.HOSTNAME ??= hostname();
+  const host = process.env.HOSTNAME ?? hostname();
+  process.env.HOSTNAME = host;
   const output = createMirror({ stdout: outputTarget(1, clock), stderr: outputTarget(2, clock) }, clock, log);
   mirror = output;
-  const spawner = systemSpawner((reason) => log.warning(reason));
   const daemon = startDaemon(loaded.config, {
     clock,
+    host,
     logs,
     standardSinks: sinks,
     load: () => loadAside(path),
-    launcher: () =>
-      createLauncher({
-        spawner,
-        clock,
-        log,
-        mirror: output,
-        monitor: null,
-        limits: null,
-        daemonEnvironment: process.env,
-      }),
-    reporting: () => quiet,
+    spawner: systemSpawner((reason) => log.warning(reason)),
+    mirror: output,
+    environment: process.env,
   });
   await stopRequested(daemon, log);
   await output.drain();

@@ -1,7 +1,9 @@
+import { resolve } from "node:path";
 import type { LaunchRequest, LiveRun, RunEvent } from "../contract/launcher.ts";
 import type { Logger } from "../contract/log.ts";
 import type { RunResult, StopCause, Verification } from "../contract/run.ts";
 import type { Clock, EpochMs } from "../platform/clock.ts";
+import { findExecutable, isExecutable } from "../platform/spawn/executable.ts";
 import type { Child, Spawner } from "../platform/spawn/spawner.ts";
 import { lineSplitter } from "./capture/line-splitter.ts";
 import { liveOutput } from "./capture/live-output.ts";
@@ -40,6 +42,8 @@ export interface QueuedRun {
 const STOPPED_BEFORE_START = -15;
 const LAUNCH_FAILED = 127;
 const TIMED_OUT = -100;
+
+const COULD_NOT_JOIN = "the run's control group was gone before its command could join it";
 
 const nice = { idle: 19, "below-normal": 10, normal: null, "above-normal": -5, high: -10 } as const;
 
@@ -135,6 +139,16 @@ export function queuedRun(
       return;
     }
     const prefix = [...(prepared?.argvPrefix ?? []), ...identity.argv];
+    if (prefix.length > 0) {
+      // Behind a chain of programs a missing command would look like one that exited with 127 itself.
+      const path = environment.added.PATH ?? environment.base.PATH;
+      const file = findExecutable(command[0] ?? "", path, launch.workingDirectory);
+      if (file === null || (file.includes("/") && !isExecutable(resolve(launch.workingDirectory ?? ".", file)))) {
+        prepared?.finish();
+        launchFailure(startedAt, `${command[0]} is not an executable file; check the command, and PATH`, null, command);
+        return;
+      }
+    }
     if (log.enabled("debug")) {
       const variables = Object.keys(environment.added).length;
       log.debug(
@@ -225,6 +239,7 @@ export function queuedRun(
       stopTarget = verifying;
       ({ verification, stopped } = await verifying.verified);
     }
+    const neverRan = launch.resourceLimits?.required === true && cage !== null && !cage.entered() && stopped === null;
     const limits = cage?.finish() ?? null;
     const resources = (await watch?.end()) ?? null;
     finish({
@@ -233,7 +248,8 @@ export function queuedRun(
       exitCode,
       stopped,
       environment: environmentFacts(environment),
-      failReason: failReason({ ...facts, verification, limits }),
+      launchError: neverRan ? COULD_NOT_JOIN : null,
+      failReason: failReason({ ...facts, limitsRefused: neverRan ? COULD_NOT_JOIN : null, verification, limits }),
       verification,
       resources,
       limits,
