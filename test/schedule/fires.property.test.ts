@@ -111,7 +111,8 @@ const moment = fc.oneof(
 
 test("the changes include every zone of the data", () => {
   const covered = new Set(changes.map(([name]) => name));
-  for (const { tz } of cases.fires.filter((row) => row.g === "dst")) expect(covered).toContain(tz);
+  const zones = new Set(cases.fires.filter((row) => row.g === "dst").map(({ tz }) => tz));
+  expect([...zones].filter((tz) => !covered.has(tz))).toEqual([]);
 });
 
 test("no fire is lost, added or out of order", () => {
@@ -144,7 +145,7 @@ test("no fire is lost, added or out of order", () => {
         if (isFire(schedule, zone(name), instant)) members.push(instant);
       expect(members.map(iso)).toEqual(found.map(iso));
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });
 
@@ -175,6 +176,6 @@ test("next and previous are each other's inverse, to the second and far away", (
         }
       },
     ),
-    { numRuns: 2000 },
+    { numRuns: 1000 },
   );
 });

@@ -47,6 +47,7 @@ test("the local zone is the host's in all but its label", () => {
   const local = localZone("America/New_York");
   expect(local).toMatchObject({ label: "local", name: "America/New_York" });
   expect(local && offsetAt(local, label("2026-07-01T00:00"))).toBe(-4 * 3600);
+  expect(localZone("America/New_York")).toBe(local);
   expect(localZone("UTC")?.label).toBe("local");
   expect(localZone("Nowhere/Land")).toBeNull();
 });

@@ -1,0 +1,32 @@
+import type { Clock } from "../platform/clock.ts";
+import { step } from "./job.rules.ts";
+import type { JobEffect, JobEvent, JobState } from "./job-state.ts";
+
+/**
+ * Takes one job's events one at a time. Every rule is in `step`, which is pure.
+ *   C1. A turn never waits. What takes time is an effect, and its answer, good or bad, comes back as an event.
+ *   C2. `perform` never throws, and is the only way out. It may hand in further events; they wait for the turn under way.
+ */
+export interface JobController {
+  handle(event: JobEvent): void;
+  readonly state: JobState;
+}
+
+export function jobController(initial: JobState, clock: Clock, perform: (effect: JobEffect) => void): JobController {
+  let state = initial;
+  const inbox: JobEvent[] = [];
+  return {
+    handle(event) {
+      inbox.push(event);
+      if (inbox.length > 1) return; // the turn under way takes it
+      for (let next: JobEvent | undefined = event; next !== undefined; inbox.shift(), next = inbox[0]) {
+        const turn = step(state, next, clock.wallNow());
+        state = turn.state;
+        turn.effects.forEach(perform);
+      }
+    },
+    get state() {
+      return state;
+    },
+  };
+}

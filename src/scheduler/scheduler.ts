@@ -1,0 +1,259 @@
+import type { Config, JobConfig } from "../config/model.ts";
+import type { DaemonEvents, Events } from "../contract/events.ts";
+import type { Launcher, LiveRun } from "../contract/launcher.ts";
+import type { Logger } from "../contract/log.ts";
+import type { Reporting } from "../contract/report.ts";
+import type { RunId } from "../contract/run.ts";
+import type { Clock, EpochMs } from "../platform/clock.ts";
+import { createFireLoop } from "./fire-loop.ts";
+import { type JobHistory, jobHistory } from "./history.ts";
+import { type JobController, jobController } from "./job-controller.ts";
+import { type CancelAnswer, freshJob, isQuiet, type JobEffect, type JobState, type StartAnswer } from "./job-state.ts";
+
+export interface SchedulerParts {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly launcher: Launcher;
+  readonly reporting: Reporting;
+  readonly events: Events;
+  /** 32 hex digits, never the same twice. */
+  readonly newRunId: () => RunId;
+  /** Called once in each wall-clock minute, before due jobs are served: the reload's look at the files. */
+  readonly onMinute: (now: EpochMs) => void;
+}
+
+/** When and whether jobs run, on this node. */
+export interface Scheduler {
+  /** Takes the first configuration, launches `@reboot` jobs and begins to fire. */
+  start(config: Config): void;
+  /** Takes a new configuration; running instances and pending retries live on (config 10). */
+  apply(config: Config): void;
+  startJob(name: string, by: string | null): Promise<StartAnswer | { readonly kind: "unknown job" }>;
+  /** Resolves when every live run of the job is gone. */
+  cancelJob(name: string): Promise<CancelAnswer | { readonly kind: "unknown job" }>;
+  /** Stops firing, drops pending retries, and resolves when running jobs and their reports have ended (running 20). */
+  stop(): Promise<void>;
+  /** Runs that live on this node now. */
+  running(): readonly LiveJob[];
+  nextFire(name: string): EpochMs | null;
+  neverFires(name: string): boolean;
+  history(name: string): JobHistory | null;
+}
+
+export interface LiveJob {
+  readonly name: string;
+  readonly runId: RunId;
+  readonly pid: number | null;
+  readonly startedAt: EpochMs | null;
+}
+
+/** A job that something has happened to. Jobs that only wait have none: they cost their place on the agenda and no more. */
+interface Active {
+  readonly controller: JobController;
+  readonly history: JobHistory;
+  readonly live: Map<RunId, LiveRun>;
+  dropRetryTimer: () => void;
+}
+
+export function createScheduler(parts: SchedulerParts): Scheduler {
+  const { clock, log, launcher, reporting, events, newRunId } = parts;
+  const active = new Map<string, Active>();
+  const answers = new Map<number, (answer: StartAnswer | CancelAnswer) => void>();
+  let jobs = new Map<string, JobConfig>();
+  let nextRequest = 1;
+  let drained: (() => void) | null = null;
+
+  const loop = createFireLoop(clock, log, {
+    onDue: (name, slot) => activeJob(name)?.controller.handle({ kind: "due", slot, runId: newRunId() }),
+    onGap(name, gap) {
+      if (gap.from >= gap.until) return;
+      const trigger = { kind: "schedule", slot: gap.from } as const;
+      const reason = { kind: "too-late", lateMs: gap.lateMs } as const;
+      refuse({ job: name, trigger, slot: gap.from, reason, at: clock.wallNow() });
+    },
+    onMinute(now) {
+      for (const { controller } of active.values()) {
+        if (controller.state.pause !== null || controller.state.bootPending)
+          controller.handle({ kind: "minute", runId: newRunId() });
+      }
+      parts.onMinute(now);
+    },
+  });
+
+  const refuse = (refusal: DaemonEvents["run.refused"]): void => {
+    activeJob(refusal.job)?.history.refuse(refusal);
+    events.emit("run.refused", refusal);
+  };
+
+  /** The job's controller, made when it is first needed; null for a name that is neither configured nor alive. */
+  const activeJob = (name: string): Active | null => {
+    const known = active.get(name);
+    if (known !== undefined) return known;
+    const job = jobs.get(name);
+    if (job === undefined) return null;
+    const made: Active = {
+      controller: jobController(freshJob(job), clock, (effect) => perform(name, made, effect)),
+      history: jobHistory(),
+      live: new Map(),
+      dropRetryTimer: () => {},
+    };
+    active.set(name, made);
+    return made;
+  };
+
+  const perform = (name: string, own: Active, effect: JobEffect): void => {
+    const { controller, history, live } = own;
+    const at = clock.wallNow();
+    switch (effect.kind) {
+      case "log":
+        log[effect.level](effect.message);
+        return;
+      case "launch": {
+        const { runId, job, trigger } = effect.start;
+        const run = launcher.launch({ runId, job, injectedEnvironment: {} }, (event) => {
+          if (event.kind === "spawned")
+            events.emit("run.spawned", { job, runId, pid: event.pid, startedAt: event.startedAt });
+          controller.handle({ ...event, runId });
+          if (event.kind === "finished") live.delete(runId);
+          settleIfQuiet(name, own);
+        });
+        live.set(runId, run);
+        events.emit("run.launched", { job, runId, trigger, run });
+        return;
+      }
+      case "stop":
+        live.get(effect.runId)?.stop(effect.cause);
+        return;
+      case "arm retry": {
+        const { ladderId, attempt, dueAt } = effect;
+        events.emit("retry.armed", { job: name, attempt, dueAt, at });
+        own.dropRetryTimer();
+        if (controller.state.stopping) return; // F-32
+        own.dropRetryTimer = clock.after(dueAt - at, () => {
+          controller.handle({ kind: "retry due", ladderId, runId: newRunId() });
+          settleIfQuiet(name, own);
+        });
+        return;
+      }
+      case "drop retry timer":
+        own.dropRetryTimer();
+        return;
+      case "settle retry":
+        events.emit("retry.settled", { job: name, attempt: effect.attempt, reason: effect.reason, at });
+        return;
+      case "refuse":
+        refuse({ job: name, trigger: effect.trigger, slot: effect.slot, reason: effect.reason, at });
+        return;
+      case "record": {
+        if (effect.row !== null) history.add(effect.row);
+        const { job, runId, trigger } = effect.run;
+        events.emit("run.finished", { job, runId, trigger, result: effect.result, row: effect.row });
+        return;
+      }
+      case "record skip":
+        history.add(effect.row);
+        return;
+      case "permanent failure":
+        events.emit("failure.permanent", { job: effect.run.job, runId: effect.run.runId, at });
+        return;
+      case "report":
+        report(name, own, effect);
+        return;
+      case "answer start":
+      case "answer cancel":
+        answers.get(effect.request)?.(effect.answer);
+        answers.delete(effect.request);
+        return;
+    }
+  };
+
+  const report = (name: string, own: Active, effect: Extract<JobEffect, { kind: "report" }>): void => {
+    const { hook, run, result } = effect;
+    const done = (): void => {
+      own.controller.handle({ kind: "reported", runId: run.runId });
+      settleIfQuiet(name, own);
+    };
+    const block = run.job.reports[hook];
+    if (!reporting.wouldAct(block)) {
+      done();
+      return;
+    }
+    log.info(`Cron job ${name}: reporting ${hookWords[hook]}`);
+    void reporting.report(block, { kind: "run", hook, job: run.job, runId: null, result, note: null }).then(done);
+  };
+
+  /** Lets go of a removed job that has come to rest, and of a shutdown that waited for it. */
+  const settleIfQuiet = (name: string, { controller: { state } }: Active): void => {
+    if (!isQuiet(state)) return;
+    if (state.job === null) active.delete(name);
+    if (drained !== null && allDrained()) drained();
+  };
+
+  const allDrained = (): boolean => [...active.values()].every(({ controller: { state } }) => hasDrained(state));
+
+  const ask = <A extends StartAnswer | CancelAnswer>(send: (request: number) => void): Promise<A> =>
+    new Promise((resolve) => {
+      const request = nextRequest++;
+      answers.set(request, resolve as (answer: StartAnswer | CancelAnswer) => void);
+      send(request);
+    });
+
+  const apply = (config: Config): void => {
+    jobs = new Map(config.jobs.map((job) => [job.name, job]));
+    for (const [name, own] of active) {
+      own.controller.handle({ kind: "configured", job: jobs.get(name) ?? null });
+      settleIfQuiet(name, own);
+    }
+    loop.setJobs(config.jobs);
+  };
+
+  return {
+    start(config) {
+      apply(config);
+      for (const job of config.jobs) {
+        if (job.timing.kind === "reboot" && job.enabled)
+          activeJob(job.name)?.controller.handle({ kind: "boot", runId: newRunId() });
+      }
+      loop.start();
+    },
+    apply,
+    async startJob(name, by) {
+      const own = jobs.has(name) ? activeJob(name) : null;
+      if (own === null) return { kind: "unknown job" };
+      return ask<StartAnswer>((request) => own.controller.handle({ kind: "start", request, by, runId: newRunId() }));
+    },
+    async cancelJob(name) {
+      const own = active.get(name);
+      if (own === undefined) return jobs.has(name) ? { kind: "not running" } : { kind: "unknown job" };
+      return ask<CancelAnswer>((request) => own.controller.handle({ kind: "cancel", request }));
+    },
+    async stop() {
+      loop.stop();
+      for (const { controller } of active.values()) controller.handle({ kind: "shutdown" });
+      if (allDrained()) return;
+      await new Promise<void>((resolve) => {
+        drained = resolve;
+      });
+    },
+    running() {
+      return [...active].flatMap(([name, { controller }]) =>
+        [...controller.state.runs.values()].map((run) => ({
+          name,
+          runId: run.runId,
+          pid: run.phase === "running" ? run.pid : null,
+          startedAt: run.phase === "running" ? run.startedAt : null,
+        })),
+      );
+    },
+    nextFire: loop.nextFire,
+    neverFires: loop.neverFires,
+    history: (name) => active.get(name)?.history ?? null,
+  };
+}
+
+/** Nothing runs and nothing is left to tell; a retry that waited has been dropped by the shutdown. */
+function hasDrained(state: JobState): boolean {
+  return state.runs.size === 0 && state.completions.length === 0;
+}
+
+const hookWords = { onFailure: "failure", onPermanentFailure: "permanent failure", onSuccess: "success" } as const;
