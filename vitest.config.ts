@@ -5,7 +5,7 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     // Worker threads and child processes that tests start load TypeScript too.
     pool: "forks",
-    execArgv: ["--import", "tsx"],
+    execArgv: ["--import", new URL("scripts/load-typescript.mjs", import.meta.url).href],
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 30_000,
