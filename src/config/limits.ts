@@ -17,7 +17,7 @@ export const nestingMax = 100;
 export const problemsMax = 1_000;
 
 /** A file of this many characters and more has its list of jobs parsed piece by piece. */
-export const piecedFileCharactersMin = 64 * 1024;
+export const piecedFileCharactersMin = 16 * 1024;
 
 /** Least characters of such a piece. What is made of a piece should be gone before the garbage collector takes it for lasting. */
 export const pieceCharacters = 4 * 1024;
