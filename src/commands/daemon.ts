@@ -1,15 +1,13 @@
 import { hostname } from "node:os";
-import { hostFacts } from "../config/facts.ts";
-import { loadConfig } from "../config/load.ts";
 import { problemsText } from "../config/problem.ts";
 import type { Logger } from "../contract/log.ts";
 import { type Daemon, startDaemon } from "../daemon/daemon.ts";
+import { loadWithTemplates } from "../daemon/load.ts";
 import { loadAside } from "../daemon/load-aside.ts";
 import { createLogs } from "../daemon/logging/logs.ts";
 import type { LineSink } from "../daemon/logging/sinks.ts";
 import { directStderr, type StandardOptions, standardTree } from "../daemon/logging/standard.ts";
 import { createMirror, type Mirror, type MirrorStream } from "../execution/capture/mirror.ts";
-import { createLauncher } from "../execution/launcher.ts";
 import { systemClock } from "../platform/clock.ts";
 import { outputTarget } from "../platform/output-target.ts";
 import { systemSpawner } from "../platform/spawn/system-spawner.ts";
@@ -25,14 +23,17 @@ export async function runDaemon(path: string, options: StandardOptions): Promise
   let mirror: Mirror | null = null;
   // The log shares the queue of the jobs' output, so that a line stands where it belongs and no reader can hold the daemon up (F37).
   const shared = (stream: MirrorStream): LineSink => ({
-    write: (line) => (mirror === null ? directStderr.write(line) : mirror.write(stream, "", { text: line, lines: 1, bytes: Buffer.byteLength(line) })),
+    write: (line) =>
+      mirror === null
+        ? directStderr.write(line)
+        : mirror.write(stream, "", { text: line, lines: 1, bytes: Buffer.byteLength(line) }),
     close: () => {},
   });
   const sinks = { stdout: shared("stdout"), stderr: shared("stderr") };
   const logs = createLogs(clock, standardTree(options, sinks.stderr));
   const log = logs.named("cronstable");
 
-  const loaded = loadConfig(path, hostFacts(clock.wallNow()));
+  const loaded = loadWithTemplates(path);
   if (!loaded.ok) {
     log.error(`Configuration error: ${problemsText(loaded.problems)}`);
     return 1;
@@ -40,17 +41,19 @@ export async function runDaemon(path: string, options: StandardOptions): Promise
   const zoneTrouble = tzdataProblem();
   if (zoneTrouble !== null) log.warning(zoneTrouble);
 
-  process.env.HOSTNAME ??= hostname();
+  const host = process.env.HOSTNAME ?? hostname();
+  process.env.HOSTNAME = host;
   const output = createMirror({ stdout: outputTarget(1, clock), stderr: outputTarget(2, clock) }, clock, log);
   mirror = output;
-  const spawner = systemSpawner((reason) => log.warning(reason));
   const daemon = startDaemon(loaded.config, {
     clock,
+    host,
     logs,
     standardSinks: sinks,
     load: () => loadAside(path),
-    launcher: () => createLauncher({ spawner, clock, log, mirror: output, monitor: null, limits: null, daemonEnvironment: process.env }),
-    reporting: () => quiet,
+    spawner: systemSpawner((reason) => log.warning(reason)),
+    mirror: output,
+    environment: process.env,
   });
   await stopRequested(daemon, log);
   await output.drain();

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { jobSetId } from "../config/fingerprint.ts";
-import { loadConfig } from "../config/load.ts";
 import { problemsText } from "../config/problem.ts";
+import { loadWithTemplates } from "../daemon/load.ts";
 import { createLogs } from "../daemon/logging/logs.ts";
 import { levelThreshold } from "../daemon/logging/record.ts";
 import { directStderr, standardTree } from "../daemon/logging/standard.ts";
@@ -38,7 +38,7 @@ export async function runRoot(mode: RootMode, root: RootOptions, bare: boolean, 
   }
 
   const logs = createLogs(systemClock, standardTree({ threshold, format: root.logFormat }, directStderr));
-  const loaded = loadConfig(path);
+  const loaded = loadWithTemplates(path);
   if (!loaded.ok) {
     logs.named("cronstable").error(`Configuration error: ${problemsText(loaded.problems)}`);
     return 1;

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { hostFacts } from "../config/facts.ts";
 import { loadConfig } from "../config/load.ts";
 import type { Config, JobConfig } from "../config/model.ts";
 import { problemsText } from "../config/problem.ts";
@@ -131,7 +132,7 @@ function payload<T>(answer: Answer<T>): T {
 }
 
 function loaded(path: string | null): Config {
-  const result = loadConfig(path ?? DEFAULT_CONFIG);
+  const result = loadConfig(path ?? DEFAULT_CONFIG, hostFacts(Date.now()));
   if (!result.ok) throw new Refusal(`Configuration error: ${problemsText(result.problems)}`);
   return result.config;
 }
@@ -139,7 +140,7 @@ function loaded(path: string | null): Config {
 function whyJob(job: JobConfig | undefined): WhyJob | null {
   if (job === undefined) return null;
   const { name, enabled, timing } = job;
-  if (timing.kind === "reboot") return { name, enabled, zone: utcZone, timetable: "@reboot", paused: null };
+  if (timing.kind !== "timetable") return { name, enabled, zone: utcZone, timetable: "@reboot", paused: null };
   return { name, enabled, zone: timing.zone, timetable: timing.schedule, paused: null };
 }
 
@@ -150,7 +151,7 @@ interface JobFinding extends Finding {
 
 function fleetFindings({ jobs }: Config): JobFinding[] {
   return jobs.flatMap(({ name, timing }) =>
-    timing.kind === "reboot"
+    timing.kind !== "timetable"
       ? []
       : lint(timing.schedule, timing.zone, Date.now()).map((finding) => ({ job: name, ...finding })),
   );
@@ -171,7 +172,7 @@ function pressureOf(config: Config, hours: number, tz: string | undefined): Pres
   const excluded = { disabled: 0, reboot: 0 };
   for (const { name, enabled, timing } of config.jobs) {
     if (!enabled) excluded.disabled++;
-    else if (timing.kind === "reboot") excluded.reboot++;
+    else if (timing.kind !== "timetable") excluded.reboot++;
     else entries.push({ name, schedule: timing.schedule, zone: timing.zone });
   }
   for (const { name, enabled, timing } of config.dags) {

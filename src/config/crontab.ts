@@ -22,7 +22,7 @@ export function* crontabLines(text: string): Generator<CrontabLine> {
 }
 
 /** C0 but for the tab, DEL, C1, and the separators that other programs take for line ends. */
-const control = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028\u2029]/;
+const control = /(?!\t)[\p{Cc}\u2028\u2029]/u;
 
 function readLine(content: string): Reading {
   if (control.test(content)) return wrong(`control character in ${quoted(content)}`);
@@ -59,13 +59,21 @@ function readColumns(content: string): Reading {
       "not a valid crontab line: expected 'minute hour day-of-month month day-of-week command', an @nickname entry, " +
         `or a NAME=value assignment; got ${quoted(content)}`,
     );
-  return entry(columns.trim().split(/[ \t]+/).join(" "), command);
+  return entry(
+    columns
+      .trim()
+      .split(/[ \t]+/)
+      .join(" "),
+    command,
+  );
 }
 
 /** Cron hands what follows a bare `%` to the command's stdin; here that is refused rather than run differently. */
 function entry(schedule: string, command: string): Reading {
   if (/(?<!\\)%/.test(command))
-    return wrong(`unescaped '%' in command: cron would pass what follows it to stdin, which is not supported; write \\%`);
+    return wrong(
+      `unescaped '%' in command: cron would pass what follows it to stdin, which is not supported; write \\%`,
+    );
   return { kind: "entry", schedule, command: command.replaceAll("\\%", "%") };
 }
 
@@ -93,7 +101,10 @@ export function kindByName(path: string): "crontab" | "yaml" | null {
 
 /** Whether the first line that says anything is one of a crontab. */
 export function looksLikeCrontab(text: string): boolean {
-  const first = text.split("\n").map(trimmed).find((line) => line.trim() !== "" && !line.startsWith("#"));
+  const first = text
+    .split("\n")
+    .map(trimmed)
+    .find((line) => line.trim() !== "" && !line.startsWith("#"));
   if (first === undefined) return false;
   if (assignment.test(first) || first.startsWith("@")) return true;
   const columns = first.trim().split(/\s+/);

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { filesMax } from "./limits.ts";
 import type { ConfigReader, Unreadable } from "./reader.ts";
-import { signatureOf, type Stamp } from "./signature.ts";
+import { type Stamp, signatureOf } from "./signature.ts";
 
 export type FileSource = Pick<FilesRead, "read">;
 

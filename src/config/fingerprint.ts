@@ -3,6 +3,7 @@
  * mean the same job. Existing stores and other nodes hold these hashes: a new option must be left out while it has its default.
  */
 import { createHash } from "node:crypto";
+import { collapsed } from "./blanks.ts";
 import { canonicalJson, type Json, objectOf } from "./canonical-json.ts";
 import { byCodePoint } from "./code-points.ts";
 import type { Command, JobConfig, LaunchConfig, ReportConfig, RetryConfig, SecretSource } from "./model.ts";
@@ -59,7 +60,9 @@ export function canonicalJob(job: JobConfig): string {
 type Texts = readonly (readonly [key: string, text: string])[];
 
 function texts(values: Readonly<Record<string, Json | undefined>>): Texts {
-  return Object.entries(values).flatMap(([key, value]) => (value === undefined ? [] : [[key, canonicalJson(value)] as const]));
+  return Object.entries(values).flatMap(([key, value]) =>
+    value === undefined ? [] : [[key, canonicalJson(value)] as const],
+  );
 }
 
 /** Parts that many jobs share are written once. */
@@ -174,11 +177,6 @@ function unlessDefault(block: Json, byDefault: Json): Json | undefined {
 
 function commandJson(command: Command): Json {
   return typeof command === "string" ? { shell_command: command } : { argv: command };
-}
-
-/** Runs of what Python calls white space become one space, none at the ends. */
-function collapsed(schedule: string): string {
-  return schedule.replace(/[\t-\r\u001c-\u0020\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/g, " ").trim();
 }
 
 function sha256(text: string): string {

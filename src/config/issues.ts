@@ -24,7 +24,12 @@ export function refusals(issues: readonly z.core.$ZodIssue[], value: Raw, type: 
       for (const inner of closestAlternative(issue.errors)) visit(inner, path);
     } else if (issue.code === "unrecognized_keys") {
       for (const key of issue.keys)
-        found.push({ path: [...path, key], target: "key", problem: unexpectedKey(key, keysAt(type, path)), range: false });
+        found.push({
+          path: [...path, key],
+          target: "key",
+          problem: unexpectedKey(key, keysAt(type, path)),
+          range: false,
+        });
     } else if (isMissing(value, path)) {
       const map = path.slice(0, -1);
       const keys = missing.get(map.join("\0"))?.keys ?? [];
@@ -61,7 +66,7 @@ function isOfKind(issue: z.core.$ZodIssue): boolean {
 }
 
 function isRange(issue: z.core.$ZodIssue): boolean {
-  return issue.code === "custom" && issue.params?.["range"] === true;
+  return issue.code === "custom" && issue.params?.range === true;
 }
 
 function isMissing(value: Raw, path: readonly Step[]): boolean {

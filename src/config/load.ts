@@ -44,12 +44,16 @@ export function loadConfig(path: string, facts: LoadFacts, reader: ConfigReader 
   };
   const looked = reader.look(path);
   const directory = looked.kind === "directory" ? { path: resolve(path), stamp: looked.stamp } : null;
-  const parts = directory === null ? [loadRoot(path, "accepted", context, files)] : loadDirectory(path, context, files, reader);
+  const parts =
+    directory === null ? [loadRoot(path, "accepted", context, files)] : loadDirectory(path, context, files, reader);
   const config = wholeOf(parts, facts, findings);
   if (findings.failed) return { ok: false, problems: findings.problems() };
   const { warnings } = findings;
   const signature = files.signature(directory);
-  return { ok: true, config: { ...config, warnings, files: files.paths, directory: directory?.path ?? null, signature } };
+  return {
+    ok: true,
+    config: { ...config, warnings, files: files.paths, directory: directory?.path ?? null, signature },
+  };
 }
 
 /** Every file of the directory that is a configuration by its name, in the order of their names (1.3). */
@@ -76,7 +80,8 @@ interface Way {
 
 function loadRoot(path: string, pipes: "accepted" | "refused", context: BuildContext, files: FilesRead): FilePart {
   const content = files.read(path, pipes);
-  if (content.kind === "bytes") return loadBytes(path, content.bytes, { above: [], reached: new Map() }, context, files);
+  if (content.kind === "bytes")
+    return loadBytes(path, content.bytes, { above: [], reached: new Map() }, context, files);
   wholeFileProblem(path, content.reason, context.findings);
   return emptyPart;
 }

@@ -23,7 +23,10 @@ export function signatureOf(stamps: ReadonlyMap<string, Stamp>, directory: strin
 }
 
 /** The signature the files have now, to compare with the `signature` of the configuration that was read from them. */
-export function currentSignature(config: { readonly files: readonly string[]; readonly directory: string | null }): string {
+export function currentSignature(config: {
+  readonly files: readonly string[];
+  readonly directory: string | null;
+}): string {
   const paths = config.directory === null ? config.files : [...config.files, config.directory];
   return signatureOf(new Map(paths.map((path) => [path, stampNow(path)])), config.directory);
 }

@@ -34,7 +34,9 @@ export function subjectOf(
     pathOf: (path) => pathText([...prefix, ...path]),
     place: (path) => fragment.place(path, "value"),
     inside(path, innerJob = job) {
-      const inner = { place: (more: readonly Step[], target: "key" | "value") => fragment.place([...path, ...more], target) };
+      const inner = {
+        place: (more: readonly Step[], target: "key" | "value") => fragment.place([...path, ...more], target),
+      };
       return subjectOf(inner, [...prefix, ...path], innerJob, findings);
     },
   };

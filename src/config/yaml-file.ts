@@ -8,14 +8,14 @@ import { notifyConfig, pushConfig } from "./build/notices.ts";
 import { stateConfig } from "./build/state.ts";
 import { mcpConfig, webConfig } from "./build/web.ts";
 import { expandValue, type Untouched, untouchedInDag, untouchedInFile, untouchedInJob } from "./expand.ts";
-import {
-  type DagEntry,
-  type FilePart,
-  type JobEntry,
-  type PoolEntry,
-  type SectionEntries,
-  type SectionEntry,
-  type SectionTypes,
+import type {
+  DagEntry,
+  FilePart,
+  JobEntry,
+  PoolEntry,
+  SectionEntries,
+  SectionEntry,
+  SectionTypes,
 } from "./file-part.ts";
 import { unexpectedKey } from "./issues.ts";
 import { foldDefaults, mergeOver } from "./merge.ts";
@@ -38,7 +38,9 @@ export function yamlFilePart(yaml: YamlFile, context: BuildContext, loadInclude:
     if (!Object.hasOwn(frameTypes, key)) subject.problem([key], unexpectedKey(key, Object.keys(frameTypes)), "key");
 
   const own = readSections(read, context, subject);
-  const included = (read("include") ?? []).map((target, index) => loadInclude(target, subject.inside(["include", index])));
+  const included = (read("include") ?? []).map((target, index) =>
+    loadInclude(target, subject.inside(["include", index])),
+  );
   const below = included.reduce<WrittenDefaults>((all, part) => foldDefaults(all, part.defaults), {});
   const written = read("defaults");
   const defaults = foldDefaults(below, written ?? {});
@@ -142,8 +144,9 @@ function* readJobs(
   const base = defaults === null ? null : jobBase(defaults, context, defaultsSubject);
   let index = 0;
   for (const fragment of yaml.jobs()) {
-    const subject = subjectOf(fragment, ["jobs", index], nameIn(fragment.value, "name"), context.findings);
+    const subject = subjectOf(fragment, ["jobs", index], textIn(fragment.value, "name"), context.findings);
     const written = readTyped(writtenJob, fragment.value, subject);
+    if (written === null) checkTiming(fragment.value, context, subject);
     const complete = written === null ? null : expanded(written, untouchedInJob, context, subject, []);
     const config = complete === null || base === null ? null : buildJob(complete, base, context, subject);
     if (config !== null) yield { config, index };
@@ -151,7 +154,14 @@ function* readJobs(
   }
 }
 
-function nameIn(value: Raw, key: string): string | null {
+/** A job that cannot be read may have a schedule that can: what is wrong with it is told in the same go. */
+function checkTiming(job: Raw, { timings }: BuildContext, subject: Subject): void {
+  const [name, schedule, timezone] = ["name", "schedule", "timezone"].map((key) => textIn(job, key));
+  if (typeof name !== "string" || typeof schedule !== "string" || `${schedule}${timezone}`.includes("$")) return;
+  timings.read(name, schedule, { utc: true, timezone: timezone ?? undefined }, subject);
+}
+
+function textIn(value: Raw, key: string): string | null {
   const name = typeof value === "object" && !Array.isArray(value) ? (value as RawMap)[key] : undefined;
   return typeof name === "string" ? name : null;
 }
@@ -178,10 +188,10 @@ function readDags(
 
 /** `dag 'd': task 't': `, as far as the path goes into one and they have names. */
 function under(dag: Raw, path: readonly Step[]): string {
-  const name = nameIn(dag, "name");
-  const tasks = (dag as RawMap)["tasks"];
+  const name = textIn(dag, "name");
+  const tasks = (dag as RawMap).tasks;
   const task = path[0] === "tasks" && Array.isArray(tasks) ? (tasks[Number(path[1])] as Raw | undefined) : undefined;
-  const id = task === undefined ? null : nameIn(task, "id");
+  const id = task === undefined ? null : textIn(task, "id");
   return `dag ${quoted(name ?? "")}: ${id === null ? "" : `task ${quoted(id)}: `}`;
 }
 

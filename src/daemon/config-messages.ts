@@ -8,53 +8,65 @@ import { localZone, utcZone, type Zone, zoneNamed } from "../schedule/zone.ts";
  */
 export type ConfigMessage =
   | { readonly kind: "bad"; readonly detail: string }
-  | { readonly kind: "frame"; readonly config: Omit<Config, "jobs" | "dags">; readonly dags: readonly SentDag[]; readonly jobs: number }
+  | {
+      readonly kind: "frame";
+      readonly config: Omit<Config, "jobs" | "dags">;
+      readonly dags: readonly SentDag[];
+      readonly jobs: number;
+    }
   | { readonly kind: "jobs"; readonly jobs: readonly SentJob[] };
 
 /** "next" asks for the next message: the receiver takes one at a time, so that none of its turns is long. */
 export type ConfigRequest = "next";
 
-export type SentJob = Omit<JobConfig, "timing"> & { readonly zone: SentZone | null };
+export type SentJob = Omit<JobConfig, "timing"> & { readonly timing: SentTiming };
 export type SentDag = Omit<DagConfig, "timing" | "tasks"> & {
-  readonly zone: SentZone | null;
+  readonly timing: SentTiming | null;
   readonly tasks: readonly (Omit<DagConfig["tasks"][number], "job"> & { readonly job: SentJob | null })[];
 };
 
-interface SentZone {
-  readonly label: string;
-  readonly name: string;
+/** A timetable goes as the zone it is in; its expression is the job's text. */
+type SentTiming =
+  | Exclude<Timing, { kind: "timetable" }>
+  | { readonly kind: "timetable"; readonly zoneLabel: string; readonly zoneName: string };
+
+export function sentJob(job: JobConfig): SentJob {
+  return { ...job, timing: sentTiming(job.timing) };
 }
 
-export function sentJob({ timing, ...job }: JobConfig): SentJob {
-  return { ...job, zone: sentZone(timing) };
-}
-
-export function sentDag({ timing, tasks, ...dag }: DagConfig): SentDag {
+export function sentDag(dag: DagConfig): SentDag {
   return {
     ...dag,
-    zone: timing === null ? null : sentZone(timing),
-    tasks: tasks.map(({ job, ...task }) => ({ ...task, job: job === null ? null : sentJob(job) })),
+    timing: dag.timing === null ? null : sentTiming(dag.timing),
+    tasks: dag.tasks.map((task) => ({ ...task, job: task.job === null ? null : sentJob(task.job) })),
   };
 }
 
-export function receivedJob({ zone, ...job }: SentJob): JobConfig {
-  return { ...job, timing: zone === null ? { kind: "reboot" } : timetable(job.scheduleText, job.name, zone) };
+export function receivedJob({ timing, ...job }: SentJob): JobConfig {
+  return { ...job, timing: timing.kind === "timetable" ? timetable(job.scheduleText, job.name, timing) : timing };
 }
 
-export function receivedDag({ zone, tasks, ...dag }: SentDag): DagConfig {
+export function receivedDag({ timing, tasks, ...dag }: SentDag): DagConfig {
   return {
     ...dag,
-    timing: zone === null || dag.scheduleText === null ? null : timetable(dag.scheduleText, `dag:${dag.name}`, zone),
-    tasks: tasks.map(({ job, ...task }) => ({ ...task, job: job === null ? null : receivedJob(job) })),
+    timing: timing?.kind === "timetable" ? timetable(dag.scheduleText ?? "", `dag:${dag.name}`, timing) : null,
+    tasks: tasks.map((task) => ({ ...task, job: task.job === null ? null : receivedJob(task.job) })),
   };
 }
 
-function sentZone(timing: Timing): SentZone | null {
-  return timing.kind === "reboot" ? null : { label: timing.zone.label, name: timing.zone.name };
+function sentTiming(timing: Timing): SentTiming {
+  if (timing.kind !== "timetable") return timing;
+  return { kind: "timetable", zoneLabel: timing.zone.label, zoneName: timing.zone.name };
 }
 
-function timetable(text: string, hashKey: string, { label, name }: SentZone): Extract<Timing, { kind: "timetable" }> {
-  const zone: Zone | null = label === "local" ? localZone(name) : label === "UTC" ? utcZone : zoneNamed(label);
-  if (zone === null) throw new Error(`the zone ${label} was known to the thread that read the configuration, and is not here`);
+function timetable(
+  text: string,
+  hashKey: string,
+  { zoneLabel, zoneName }: Extract<SentTiming, { kind: "timetable" }>,
+): Extract<Timing, { kind: "timetable" }> {
+  const zone: Zone | null =
+    zoneLabel === "local" ? localZone(zoneName) : zoneLabel === "UTC" ? utcZone : zoneNamed(zoneLabel);
+  if (zone === null)
+    throw new Error(`the thread that read the configuration knew the zone ${zoneLabel}, this one does not`);
   return { kind: "timetable", schedule: parseSchedule(text, hashKey), zone };
 }

@@ -1,15 +1,14 @@
 /** Reads a configuration beside the daemon, so that however large it is no job is late for it, and hands it over in pieces. */
 import { parentPort, workerData } from "node:worker_threads";
-import { hostFacts } from "../config/facts.ts";
-import { loadConfig } from "../config/load.ts";
 import { problemsText } from "../config/problem.ts";
 import { type ConfigMessage, sentDag, sentJob } from "./config-messages.ts";
+import { loadWithTemplates } from "./load.ts";
 
 /** Jobs per message: a few milliseconds of the receiver's time. */
 const JOBS_PER_MESSAGE = 200;
 
 function* messages(path: string): Generator<ConfigMessage> {
-  const loaded = loadConfig(path, hostFacts(Date.now()));
+  const loaded = loadWithTemplates(path);
   if (!loaded.ok) {
     yield { kind: "bad", detail: problemsText(loaded.problems) };
     return;

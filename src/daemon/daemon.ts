@@ -3,18 +3,30 @@ import { jobSetId } from "../config/fingerprint.ts";
 import type { Config } from "../config/model.ts";
 import { currentSignature } from "../config/signature.ts";
 import type { Events } from "../contract/events.ts";
-import type { Launcher } from "../contract/launcher.ts";
-import type { Reporting } from "../contract/report.ts";
+import type { Mirror } from "../execution/capture/mirror.ts";
+import { readingPace } from "../execution/capture/pace.ts";
+import { baseEnvironment } from "../execution/environment.ts";
+import { createLauncher } from "../execution/launcher.ts";
+import { createLimitsEnforcer } from "../execution/limits/limits-enforcer.ts";
+import { createResourceMonitor } from "../execution/monitor/resource-monitor.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { Spawner } from "../platform/spawn/spawner.ts";
+import { httpOut } from "../report/http-out.ts";
+import { createReporting } from "../report/reporting.ts";
 import { createScheduler, type LiveJob, type Scheduler } from "../scheduler/scheduler.ts";
 import { createEvents } from "./event-bus.ts";
 import { inactiveParts } from "./inactive.ts";
+import type { Loaded } from "./load-aside.ts";
 import { LoggingProblem, logTree } from "./logging/dict-config.ts";
 import type { Logs } from "./logging/logs.ts";
 import type { LineSink } from "./logging/sinks.ts";
-import type { Loaded } from "./load-aside.ts";
+import { pushOf } from "./push-section.ts";
 import { createReloader } from "./reload.ts";
 import { shutdownStack } from "./shutdown.ts";
+import { feedStatsd } from "./statsd-feed.ts";
+
+/** For what is still being sent when all jobs have ended. */
+const REPORTS_PATIENCE_MS = 5_000;
 
 /** What a daemon is built from: the world outside, made by whoever starts it. */
 export interface DaemonParts {
@@ -23,8 +35,12 @@ export interface DaemonParts {
   readonly standardSinks: { readonly stdout: LineSink; readonly stderr: LineSink };
   /** Loads the configuration anew, aside. */
   load(): Promise<Loaded>;
-  launcher(events: Events): Launcher;
-  reporting(config: () => Config): Reporting;
+  readonly spawner: Spawner;
+  readonly mirror: Mirror;
+  /** The daemon's own variables, which jobs inherit. */
+  readonly environment: NodeJS.ProcessEnv;
+  /** The host's name, as reports and jobs see it. */
+  readonly host: string;
 }
 
 export interface Daemon {
@@ -40,12 +56,23 @@ export interface Daemon {
 
 /** Builds the daemon and starts it: one straight line, each start followed by how it is stopped. */
 export function startDaemon(first: Config, parts: DaemonParts): Daemon {
-  const { clock, logs } = parts;
+  const { clock, host, logs } = parts;
   const log = logs.named("cronstable");
   const stack = shutdownStack(clock, log);
   const events = createEvents(log);
   let config = first;
   let jobSet = "";
+
+  const http = httpOut();
+  const push = pushOf(() => config, { http, log, clock, host, randomHex });
+  const reporting = createReporting({ log, clock, host, http, push, spawner: parts.spawner, randomHex });
+  stack.onStop("reports of events", REPORTS_PATIENCE_MS, () => reporting.close());
+  const statsd = feedStatsd(events, clock, logs.named);
+  stack.onStop("statsd", REPORTS_PATIENCE_MS, () => statsd.close());
+  const monitor = createResourceMonitor({ clock, log });
+  stack.onStop("resource monitor", 1000, () => monitor.close());
+  const limits = createLimitsEnforcer({ clock, log });
+  stack.onStop("resource limits", 1000, () => limits.close());
 
   const settings = loggingSettings(parts);
   settings.apply(first);
@@ -54,10 +81,19 @@ export function startDaemon(first: Config, parts: DaemonParts): Daemon {
   const scheduler = createScheduler({
     clock,
     log,
-    launcher: parts.launcher(events),
-    reporting: parts.reporting(() => config),
+    launcher: createLauncher({
+      clock,
+      log,
+      spawner: parts.spawner,
+      mirror: parts.mirror,
+      pace: readingPace(clock),
+      monitor,
+      limits,
+      baseEnvironment: baseEnvironment(parts.environment, host),
+    }),
+    reporting,
     events,
-    newRunId: () => randomBytes(16).toString("hex"),
+    newRunId: () => randomHex(16),
     onMinute: () => reloader.check(),
   });
   const reloader = createReloader(
@@ -85,6 +121,11 @@ export function startDaemon(first: Config, parts: DaemonParts): Daemon {
   function announce(next: Config): void {
     const configLog = logs.named("cronstable.config");
     for (const { level, message } of next.warnings) configLog[level](message);
+    limits.announce(
+      next.jobs.flatMap(({ name, launch: { resourceLimits } }) =>
+        resourceLimits === null ? [] : [{ name, limits: resourceLimits }],
+      ),
+    );
     const id = jobSetId(next.jobs);
     events.emit("config.applied", { jobSetId: id, jobs: next.jobs.length, at: clock.wallNow() });
     if (id === jobSet) return;
@@ -102,6 +143,10 @@ export function startDaemon(first: Config, parts: DaemonParts): Daemon {
     },
     awaited: () => scheduler.running(),
   };
+}
+
+function randomHex(bytes: number): string {
+  return randomBytes(bytes).toString("hex");
 }
 
 /** Puts a `logging` section in force when it is another than the last one that could be used (config 7.9). */

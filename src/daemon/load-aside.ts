@@ -30,8 +30,12 @@ export function loadAside(path: string): Promise<Loaded> {
       }
       end({ ok: true, config: { ...frame.config, jobs, dags: frame.dags.map(receivedDag) } });
     });
-    worker.once("error", (error) => end({ ok: false, detail: `the configuration could not be read: ${error.message}` }));
-    worker.once("exit", (code) => end({ ok: false, detail: `the thread that reads the configuration ended with ${code}` }));
+    worker.once("error", (error) =>
+      end({ ok: false, detail: `the configuration could not be read: ${error.message}` }),
+    );
+    worker.once("exit", (code) =>
+      end({ ok: false, detail: `the thread that reads the configuration ended with ${code}` }),
+    );
     ask();
   });
 }

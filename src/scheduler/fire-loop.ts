@@ -67,7 +67,7 @@ export function createFireLoop(clock: Clock, log: Logger, listener: FireLoopList
       return;
     }
     agenda.delete(job.name);
-    if (job.timing.kind === "reboot" || !job.enabled) return;
+    if (job.timing.kind !== "timetable" || !job.enabled) return;
     entry.neverFires = true;
     log.warning(
       `job '${job.name}': schedule '${job.scheduleText}' has no future occurrence and will NEVER fire; fix the schedule or disable the job (its status reports never_fires)`,
@@ -184,6 +184,6 @@ export function createFireLoop(clock: Clock, log: Logger, listener: FireLoopList
 /** Equal schedules in one zone, both enabled or both not: the pending instant stays (schedules 7.1). */
 function sameTimetable(a: Timed, b: Timed): boolean {
   if (a.enabled !== b.enabled || a.timing.kind !== b.timing.kind) return false;
-  if (a.timing.kind === "reboot" || b.timing.kind === "reboot") return true;
+  if (a.timing.kind !== "timetable" || b.timing.kind !== "timetable") return true;
   return a.timing.zone.label === b.timing.zone.label && sameSchedule(a.timing.schedule, b.timing.schedule);
 }

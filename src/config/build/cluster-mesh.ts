@@ -1,9 +1,9 @@
 /** A gossip mesh: the `gossip` backend, or the overlay beside a lease backend (cluster 2.3, 9.2). */
 import { isIPv4, isIPv6 } from "node:net";
-import { shown } from "../options/scalars.ts";
 import type { LoadFacts } from "../facts.ts";
 import type { ClusterMesh } from "../model.ts";
 import type { ClusterOptions, MeshOptions } from "../options/cluster.ts";
+import { shown } from "../options/scalars.ts";
 import { type HostPort, isLoopback, isWildcard, portOf, splitPort, unbracketed } from "./address.ts";
 
 export type Refuse = (path: readonly string[], problem: string) => void;

@@ -1,8 +1,9 @@
 /** The lease backends (cluster 2.4-2.6). */
-import { shown } from "../options/scalars.ts";
+
 import type { LoadFacts } from "../facts.ts";
 import type { ClusterConfig } from "../model.ts";
 import { type ClusterOptions, etcdDefaults, kubernetesDefaults } from "../options/cluster.ts";
+import { shown } from "../options/scalars.ts";
 import { httpHost, portOf, redacted, splitPort } from "./address.ts";
 import type { Refuse } from "./cluster-mesh.ts";
 import { absolutePath } from "./launch.ts";
@@ -31,10 +32,16 @@ export function kubernetesBackend(
   const at = (key: string): readonly string[] => ["kubernetes", key];
   const { leaseDurationSeconds: duration, renewDeadlineSeconds: renew, retryPeriodSeconds: retry } = options;
   if (options.leaseName.length > 253 || !/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(options.leaseName))
-    refuse(at("leaseName"), `${section}.leaseName must be an RFC 1123 subdomain of at most 253 characters, got ${shown(options.leaseName)}`);
+    refuse(
+      at("leaseName"),
+      `${section}.leaseName must be an RFC 1123 subdomain of at most 253 characters, got ${shown(options.leaseName)}`,
+    );
   const namespace = options.leaseNamespace;
   if (namespace !== null && (namespace.length > 63 || !/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(namespace)))
-    refuse(at("leaseNamespace"), `${section}.leaseNamespace must be an RFC 1123 label of at most 63 characters, got ${shown(namespace)}`);
+    refuse(
+      at("leaseNamespace"),
+      `${section}.leaseNamespace must be an RFC 1123 label of at most 63 characters, got ${shown(namespace)}`,
+    );
   if (renew <= 0) refuse(at("renewDeadlineSeconds"), `${section}.renewDeadlineSeconds must be > 0`);
   else if (duration <= renew)
     refuse(at("leaseDurationSeconds"), `${section}.leaseDurationSeconds must be > renewDeadlineSeconds`);
@@ -69,16 +76,26 @@ export function etcdBackend(
     if (problem !== null) refuse(at("endpoints"), `${section}.endpoints ${problem}`);
   }
   if (!(ttl >= 3 && Number.isFinite(ttl)))
-    refuse(at("ttl"), `${section}.ttl must be >= 3 seconds and finite (a shorter lease lapses between renewals); got ${ttl}`);
+    refuse(
+      at("ttl"),
+      `${section}.ttl must be >= 3 seconds and finite (a shorter lease lapses between renewals); got ${ttl}`,
+    );
   else if ((ttl - Math.max(1, ttl / 3) - 1) / 5 < 1)
-    advisories.push(`${section}.ttl ${ttl} leaves less than a second for each request of a renewal; 9 or more is safer`);
+    advisories.push(
+      `${section}.ttl ${ttl} leaves less than a second for each request of a renewal; 9 or more is safer`,
+    );
   const password = isNamed(options.password) ? passwordOf(options.password, facts, readSecret) : null;
   if (isNamed(options.password) && password === null)
     refuse(at("password"), `${section}.password is configured but resolved to an empty secret`);
-  if (username !== null && !isNamed(options.password)) refuse(at("username"), `${section}.username needs ${section}.password`);
-  if ((username !== null || isNamed(options.password)) && !endpoints.every((endpoint) => endpoint.startsWith("https://")))
+  if (username !== null && !isNamed(options.password))
+    refuse(at("username"), `${section}.username needs ${section}.password`);
+  if (
+    (username !== null || isNamed(options.password)) &&
+    !endpoints.every((endpoint) => endpoint.startsWith("https://"))
+  )
     refuse(at("endpoints"), `${section}.username and ${section}.password need every endpoint to be https://`);
-  const tls = options.tls !== undefined && Object.values(options.tls).some((file) => file !== null) ? options.tls : null;
+  const tls =
+    options.tls !== undefined && Object.values(options.tls).some((file) => file !== null) ? options.tls : null;
   if (tls !== null && (tls.cert === null) !== (tls.key === null))
     refuse(at("tls"), `${section}.tls.cert and ${section}.tls.key must be set together`);
   if (tls !== null && !endpoints.some((endpoint) => endpoint.startsWith("https://")))
@@ -122,7 +139,10 @@ export function filesystemBackend(
   const { electionName, ttl, deploymentId, topology } = options;
   if (electionName.trim() === "") refuse(["filesystem", "electionName"], `${section}.electionName must be non-blank`);
   if (!(ttl >= 3 && Number.isFinite(ttl)))
-    refuse(["filesystem", "ttl"], `${section}.ttl must be >= 3 seconds and finite (a shorter lease lapses between renewals); got ${ttl}`);
+    refuse(
+      ["filesystem", "ttl"],
+      `${section}.ttl must be >= 3 seconds and finite (a shorter lease lapses between renewals); got ${ttl}`,
+    );
   if (path === null || any()) return null;
   return { kind: "filesystem", path, electionName, ttlSeconds: ttl, deploymentId, topology };
 }

@@ -1,7 +1,7 @@
 /** Jobs of a classic crontab (config 9): each has the built-in defaults, and the assignments above its line. */
 import { basename } from "node:path";
-import { zoneNamed } from "../../schedule/zone.ts";
 import { quoted } from "../../schedule/schedule-error.ts";
+import { zoneNamed } from "../../schedule/zone.ts";
 import { crontabLines } from "../crontab.ts";
 import { mergeOver } from "../merge.ts";
 import type { JobConfig } from "../model.ts";

@@ -36,17 +36,23 @@ function idProblems(tasks: readonly Task[]): GraphProblem[] {
 function idProblem(id: string, seen: ReadonlySet<string>): string | null {
   if (id === "") return "a task id must be non-empty";
   if (/[#/]/.test(id)) return `task id ${quoted(id)} may not contain '#' or '/'`;
-  if (/[\u0000-\u001f\u007f]/.test(id)) return `task id ${quoted(id)} may not contain control characters`;
+  if ([...id].some((character) => character < " " || character === "\u007f"))
+    return `task id ${quoted(id)} may not contain control characters`;
   return seen.has(id) ? `duplicate task id ${quoted(id)}` : null;
 }
 
-function edgeProblems({ id, type, dependsOn, expand }: Task, index: number, byId: ReadonlyMap<string, Task>): GraphProblem[] {
+function edgeProblems(
+  { id, type, dependsOn, expand }: Task,
+  index: number,
+  byId: ReadonlyMap<string, Task>,
+): GraphProblem[] {
   const problems: GraphProblem[] = [];
   const task = `task ${quoted(id)}`;
   for (const [edge, upstream] of dependsOn.entries()) {
     const path = [index, "dependsOn", edge];
     if (upstream === id) problems.push({ path, problem: `${task} dependsOn itself` });
-    else if (!byId.has(upstream)) problems.push({ path, problem: `${task} dependsOn unknown task ${quoted(upstream)}` });
+    else if (!byId.has(upstream))
+      problems.push({ path, problem: `${task} dependsOn unknown task ${quoted(upstream)}` });
   }
   if (expand === undefined) return problems;
   const source = byId.get(expand.fromTask);

@@ -1,8 +1,9 @@
 /** `env_file` (config 8). */
-import type { Subject } from "../subject.ts";
-import type { Findings, Step } from "../problem.ts";
-import type { FileSource } from "../files.ts";
+
 import { quoted } from "../../schedule/schedule-error.ts";
+import type { FileSource } from "../files.ts";
+import type { Findings, Step } from "../problem.ts";
+import type { Subject } from "../subject.ts";
 import { decodeUtf8 } from "../text.ts";
 
 export type Variable = readonly [name: string, value: string];

@@ -1,7 +1,8 @@
 /** User and group of a job (6.4, running 1.4). */
+
+import { quoted } from "../../schedule/schedule-error.ts";
 import type { LoadFacts } from "../facts.ts";
 import type { Identity } from "../model.ts";
-import { quoted } from "../../schedule/schedule-error.ts";
 import type { JobDefaults } from "../options/job.ts";
 import type { Subject } from "../subject.ts";
 
@@ -22,7 +23,8 @@ export function identityOf(
     subject.problem([named], `Job ${name}: changing user/group is not supported on Windows`);
     return "refused";
   }
-  const asUser = typeof user === "string" ? facts.users.userByName(user) : user === null ? null : facts.users.userById(user);
+  const asUser =
+    typeof user === "string" ? facts.users.userByName(user) : user === null ? null : facts.users.userById(user);
   const asGroup = typeof group === "string" ? facts.users.groupByName(group) : null;
   const unknownUser = typeof user === "string" && asUser === null;
   const unknownGroup = typeof group === "string" && asGroup === null;

@@ -37,7 +37,8 @@ export function jobBase(options: JobDefaults, context: BuildContext, subject: Su
       return retry;
     },
     report(hook, job) {
-      const report = reports.get(hook) ?? Object.freeze(reportConfig(options[hook].report, job, subject, [hook, "report"]));
+      const report =
+        reports.get(hook) ?? Object.freeze(reportConfig(options[hook].report, job, subject, [hook, "report"]));
       reports.set(hook, report);
       return report;
     },
@@ -69,13 +70,21 @@ export function buildJob(
   }
   const options = mergeOver(base.options, written);
   const due = context.timings.read(name, schedule, options, subject);
-  const job = jobOf({ name, command, where: name }, options, base, context, subject, due?.text ?? "", due?.timing ?? byDag);
+  const job = jobOf(
+    { name, command, where: name },
+    options,
+    base,
+    context,
+    subject,
+    due?.text ?? "",
+    due?.timing ?? byDag,
+  );
   return due === null ? null : job;
 }
 
 /** Non-empty, and free of the C0 control characters, which would forge log lines. */
 export function isName(name: string): boolean {
-  return name !== "" && !/[\u0000-\u001f]/.test(name);
+  return name !== "" && ![...name].some((character) => character < " ");
 }
 
 export const byDag: Timing = { kind: "by-dag" };
@@ -104,7 +113,9 @@ export function jobOf(
     onLate: report("onLate"),
   };
   warnOfPriority(name, options.priority, context);
-  const isConsistent = [checkScope(options, subject), checkLate(options, reports.onLate, subject)].every((check) => check);
+  const isConsistent = [checkScope(options, subject), checkLate(options, reports.onLate, subject)].every(
+    (check) => check,
+  );
   if (launch === null || !isConsistent) return null;
   return {
     name,

@@ -123,7 +123,8 @@ function checkSecrets(job: string, secrets: LaunchOptions["secrets"], subject: S
 function checkStreamPrefix(prefix: string, subject: Subject): boolean {
   const rest = prefix.replace(/\{\{|\}\}|\{(?:job_name|stream_name)\}/g, "");
   if (!/[{}]/.test(rest)) return true;
-  const problem = "streamPrefix may hold only the placeholders {job_name} and {stream_name}; write {{ and }} for braces";
+  const problem =
+    "streamPrefix may hold only the placeholders {job_name} and {stream_name}; write {{ and }} for braces";
   subject.problem(["streamPrefix"], problem);
   return false;
 }
@@ -142,6 +143,7 @@ export function absolutePath(path: string, { homeDirectory, workingDirectory }: 
 }
 
 function monitoringOf(monitoring: LaunchOptions["monitorResources"]): LaunchConfig["monitorResources"] {
-  const { enabled, interval, history } = typeof monitoring === "boolean" ? { ...whenWritten.monitorResources, enabled: monitoring } : monitoring;
+  const { enabled, interval, history } =
+    typeof monitoring === "boolean" ? { ...whenWritten.monitorResources, enabled: monitoring } : monitoring;
   return enabled ? { intervalSeconds: interval, historyPoints: history } : null;
 }

@@ -1,7 +1,8 @@
 /** The `notify` and `push` sections (config 7.7, 7.8). */
-import { shown } from "../options/scalars.ts";
+
 import type { NotifyConfig, NotifyEvent, PushConfig } from "../model.ts";
 import type { NotifyOptions, PushOptions } from "../options/file.ts";
+import { shown } from "../options/scalars.ts";
 import type { Subject } from "../subject.ts";
 import { httpHost, redacted } from "./address.ts";
 import { reportConfig } from "./report.ts";
@@ -14,7 +15,10 @@ export function notifyConfig({ events, report }: NotifyOptions, subject: Subject
 }
 
 /** Null, and a problem of `subject`, when the relay's address is none. */
-export function pushConfig({ relay, devicesFile, allowUnauthenticated }: PushOptions, subject: Subject): PushConfig | null {
+export function pushConfig(
+  { relay, devicesFile, allowUnauthenticated }: PushOptions,
+  subject: Subject,
+): PushConfig | null {
   if (httpHost(relay.url) === null) {
     subject.problem(["relay", "url"], `push.relay.url must be an http(s) URL, got ${shown(redacted(relay.url))}`);
     return null;

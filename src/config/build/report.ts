@@ -10,14 +10,21 @@ import type { Subject } from "../subject.ts";
  * @param where whose block it is, as messages name it: a job, `dag d task t`, `notify`
  * @param at where in the subject the block stands
  */
-export function reportConfig(options: ReportOptions, where: string, subject: Subject, at: readonly Step[]): ReportConfig {
+export function reportConfig(
+  options: ReportOptions,
+  where: string,
+  subject: Subject,
+  at: readonly Step[],
+): ReportConfig {
   const { sentry, mail, shell, webhook, push, eventlog, alert } = options;
   if (mail.tls && mail.starttls) {
-    const problem = "mail.tls and mail.starttls exclude each other: tls speaks TLS from the first byte, starttls asks for it later";
+    const problem =
+      "mail.tls and mail.starttls exclude each other: tls speaks TLS from the first byte, starttls asks for it later";
     subject.problem([...at, "mail", "starttls"], problem);
   }
   const sourceProblem = eventlog.enabled ? eventSourceProblem(eventlog.source) : null;
-  if (sourceProblem !== null) subject.problem([...at, "eventlog", "source"], `${where}: report.eventlog.source ${sourceProblem}`);
+  if (sourceProblem !== null)
+    subject.problem([...at, "eventlog", "source"], `${where}: report.eventlog.source ${sourceProblem}`);
   return {
     sentry: {
       dsn: sentry.dsn,

@@ -1,7 +1,8 @@
 /** The `state` section (config 7.3). */
-import { shown } from "../options/scalars.ts";
+
 import type { LoadFacts } from "../facts.ts";
 import type { StateConfig } from "../model.ts";
+import { shown } from "../options/scalars.ts";
 import type { StateOptions } from "../options/state.ts";
 import type { Findings } from "../problem.ts";
 import type { Subject } from "../subject.ts";
@@ -24,7 +25,8 @@ export function stateConfig(
   if (problem !== null) subject.problem(["jobApi", problem.key], problem.problem);
   if (path === null || problem !== null) return null;
   warnOfPlainBind(options.jobApi, findings);
-  if (options.maxRunsPerJob === 1) findings.warning("state.maxRunsPerJob 1 is raised to 2: the newest run has one before it");
+  if (options.maxRunsPerJob === 1)
+    findings.warning("state.maxRunsPerJob 1 is raised to 2: the newest run has one before it");
   const { tls, listen, ...jobApi } = options.jobApi;
   const hasTls = Object.values(tls).some((file) => file !== null);
   return {
@@ -82,9 +84,12 @@ function tlsProblem({ cert, key, ca }: JobApiOptions["tls"], listen: Listen | nu
   if ((cert === null) !== (key === null))
     return inTls(`state.jobApi.tls.cert and state.jobApi.tls.key must be set together; got ${gotBoth(cert, key)}`);
   if ((cert !== null || ca !== null) && listen?.secure !== true)
-    return inTls("state.jobApi.tls is configured but state.jobApi.listen does not use https://; write https:// there, or drop tls");
+    return inTls(
+      "state.jobApi.tls is configured but state.jobApi.listen does not use https://; write https:// there, or drop tls",
+    );
   if (listen?.secure !== true) return null;
-  if (cert === null) return inListen("state.jobApi.listen uses https://, which needs state.jobApi.tls.cert and state.jobApi.tls.key");
+  if (cert === null)
+    return inListen("state.jobApi.listen uses https://, which needs state.jobApi.tls.cert and state.jobApi.tls.key");
   if (!isWildcard(listen.host)) return null;
   return inListen(
     `state.jobApi.listen uses https:// with the wildcard host ${shown(listen.host)}; name the host that the certificate is for`,

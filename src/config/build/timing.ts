@@ -1,8 +1,9 @@
 /** When a job is due: its schedule and zone, read once for all jobs that spell them alike. */
 import { parseSchedule, type Schedule } from "../../schedule/expression.ts";
-import { quoted, ScheduleError } from "../../schedule/schedule-error.ts";
 import { lint } from "../../schedule/lint.ts";
+import { quoted, ScheduleError } from "../../schedule/schedule-error.ts";
 import { localZone, utcZone, type Zone, zoneNamed } from "../../schedule/zone.ts";
+import { isBlank } from "../blanks.ts";
 import type { LoadFacts } from "../facts.ts";
 import type { Timing } from "../model.ts";
 import type { Findings } from "../problem.ts";
@@ -112,11 +113,8 @@ function scheduleText(schedule: WrittenSchedule, subject: Subject): string | nul
   return [...five, ...(year === undefined ? [] : [year])].join(" ");
 }
 
-/** What Python calls white space, which is what splits a line into columns there; a no-break space does, a byte order mark does not. */
-const blank = /[\s\u001c-\u001f\u0085]/;
-
 function isOneColumn(column: string): boolean {
-  return column !== "" && !blank.test(column.replaceAll("\ufeff", ""));
+  return column !== "" && ![...column].some(isBlank);
 }
 
 function columnProblem(key: string, column: string): string {
@@ -125,4 +123,3 @@ function columnProblem(key: string, column: string): string {
     "drop this column and an embedded space would add one, silently shifting every later field; omit the key entirely for its default)"
   );
 }
-

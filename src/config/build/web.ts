@@ -1,6 +1,7 @@
 /** The `web` and `mcp` sections (config 7.1, 7.2), and which listeners others can reach. */
-import { shown } from "../options/scalars.ts";
+
 import type { McpConfig, WebConfig } from "../model.ts";
+import { shown } from "../options/scalars.ts";
 import { type McpOptions, metricsWhenOn, nodeHistoryWhenOn, type WebOptions } from "../options/web.ts";
 import type { Findings } from "../problem.ts";
 import type { Subject } from "../subject.ts";
@@ -8,7 +9,8 @@ import { isLoopback, splitPort } from "./address.ts";
 
 /** Null, and problems of `subject`, when the section contradicts itself. Neither files nor secrets are opened. */
 export function webConfig(options: WebOptions, findings: Findings, subject: Subject): WebConfig | null {
-  const tls = options.tls !== undefined && Object.values(options.tls).some((path) => path !== null) ? options.tls : null;
+  const tls =
+    options.tls !== undefined && Object.values(options.tls).some((path) => path !== null) ? options.tls : null;
   const metrics = options.metrics === true ? metricsWhenOn : options.metrics || null;
   const nodeHistory = options.nodeHistory === true ? nodeHistoryWhenOn : options.nodeHistory || null;
   const bonjour = options.bonjour === true ? { enabled: true } : options.bonjour || null;
@@ -104,7 +106,9 @@ function socketMode(mode: string | undefined, findings: Findings): number | null
   if (mode === undefined) return null;
   const digits = mode.replace(/^0o/i, "");
   if (/^[0-7]{1,4}$/.test(digits)) return Number.parseInt(digits, 8);
-  findings.warning(`web.socketMode ${shown(mode)} is not an octal mode such as 0660; the sockets keep the mode they get`);
+  findings.warning(
+    `web.socketMode ${shown(mode)} is not an octal mode such as 0660; the sockets keep the mode they get`,
+  );
   return null;
 }
 
@@ -128,6 +132,8 @@ function listenHost(address: string): string {
 
 export function mcpConfig(options: McpOptions, findings: Findings): McpConfig {
   if (options.enabled && options.readOnly && options.toolsets.includes("act"))
-    findings.warning("mcp.toolsets lists 'act' but mcp.readOnly is true, which wins: no tool that changes anything is offered");
+    findings.warning(
+      "mcp.toolsets lists 'act' but mcp.readOnly is true, which wins: no tool that changes anything is offered",
+    );
   return { ...options, toolsets: [...new Set(options.toolsets)] };
 }

@@ -63,7 +63,10 @@ function checkTaskNames({ dags }: Whole, jobs: ReadonlyMap<string, JobEntry>): v
     }
     const schedule = `dag:${config.name}`;
     if (config.timing !== null && jobs.has(schedule))
-      subject.problem(["name"], `job ${quoted(schedule)} collides with the schedule of ${dag}; rename the job or the dag`);
+      subject.problem(
+        ["name"],
+        `job ${quoted(schedule)} collides with the schedule of ${dag}; rename the job or the dag`,
+      );
   }
 }
 

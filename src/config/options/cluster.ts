@@ -69,11 +69,11 @@ const etcd = mapOf({
 
 const filesystem = mapOf({
   path: text.describe("Directory that all nodes share."),
-  electionName: text
-    .default("cluster/leader")
-    .describe("Name of the lease in the directory."),
+  electionName: text.default("cluster/leader").describe("Name of the lease in the directory."),
   ttl: float.default(15).describe("Seconds a leader's lease is valid."),
-  deploymentId: textOrNone.default(null).describe("Name of this deployment within the directory; without it `default`."),
+  deploymentId: textOrNone
+    .default(null)
+    .describe("Name of this deployment within the directory; without it `default`."),
   topology: topology.default("auto").describe("As in `state`."),
 });
 

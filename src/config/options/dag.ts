@@ -1,5 +1,5 @@
 /** Workflows: the keys of a DAG and of its tasks (config 7.4). */
-import { z } from "zod";
+import type { z } from "zod";
 import { listOf, mapOf, orAbsent, within } from "./collections.ts";
 import { command, launchKeys, placementKeys, schedule, type WrittenDefaults } from "./job.ts";
 import { runReport } from "./report.ts";
@@ -54,7 +54,9 @@ function dagKeys<Task extends z.ZodType>(task: Task) {
   return {
     name: text.describe("Name, unique in the whole configuration."),
     tasks: listOf(task).describe("The tasks."),
-    schedule: schedule.optional().describe("When a run starts, as for a job but without `@reboot`; absent: by hand only."),
+    schedule: schedule
+      .optional()
+      .describe("When a run starts, as for a job but without `@reboot`; absent: by hand only."),
     timezone: text.optional().describe("IANA name of the time zone the schedule is read in."),
     utc: bool.default(true).describe("Read the schedule in UTC; `false`: in the host's time zone."),
     ...placementKeys,

@@ -1,5 +1,5 @@
 /** The keys of a job (config 6), of a `defaults` block, and those of them a DAG task has too (7.4). */
-import { z } from "zod";
+import type { z } from "zod";
 import { listOf, mapOf, orAbsent, within } from "./collections.ts";
 import { lateReport, runReport } from "./report.ts";
 import { bool, float, integer, integerOrNone, integerOrText, none, oneOf, text, textOrNone } from "./scalars.ts";
@@ -135,10 +135,10 @@ export const launchKeys = {
   priority: oneOf("idle", "below-normal", "normal", "above-normal", "high")
     .default("normal")
     .describe("Process priority; on POSIX nice 19, 10, untouched, -5, -10."),
-  workingDirectory: textOrNone.optional().describe("Directory the command starts in, `~` for the daemon's home; blank: the daemon's own."),
-  umask: text
+  workingDirectory: textOrNone
     .optional()
-    .describe("File mode creation mask, such as `027`; without it the daemon's."),
+    .describe("Directory the command starts in, `~` for the daemon's home; blank: the daemon's own."),
+  umask: text.optional().describe("File mode creation mask, such as `027`; without it the daemon's."),
   secrets: listOf(mapOf({ name: text.describe("Name under which the run asks for it."), ...secretKeys }))
     .default([])
     .describe("Secrets a run can ask for. Needs the `state` section. Merged with `defaults` by name."),
@@ -154,7 +154,11 @@ export const launchKeys = {
     .default(1)
     .describe("Slots one run takes."),
   queuePriority: integer.default(0).describe("Higher goes first in the pool's queue."),
-  queueTimeout: within(float, (seconds) => seconds > 0 && Number.isFinite(seconds), "queueTimeout must be finite and > 0")
+  queueTimeout: within(
+    float,
+    (seconds) => seconds > 0 && Number.isFinite(seconds),
+    "queueTimeout must be finite and > 0",
+  )
     .default(3600)
     .describe("Longest wait in the queue, in seconds."),
   resourceLimits: resourceLimits.or(none).optional().describe("Caps on what a run may use (Linux control groups)."),
@@ -165,7 +169,9 @@ export const defaultableKeys = {
   ...launchKeys,
   ...placementKeys,
   enabled: bool.default(true).describe("A disabled job is checked and listed, and never starts."),
-  utc: bool.default(true).describe("Read the schedule in UTC; `false`: in the host's time zone. Ignored with `timezone`."),
+  utc: bool
+    .default(true)
+    .describe("Read the schedule in UTC; `false`: in the host's time zone. Ignored with `timezone`."),
   timezone: text.optional().describe("IANA name of the time zone the schedule is read in."),
   onFailure: orAbsent(
     mapOf({
@@ -219,7 +225,9 @@ const identityKeys = {
   command: within(command, isCommand, "command must be non-empty").describe(
     "What to run: a text goes through `shell`, a list is run as it stands.",
   ),
-  schedule: schedule.describe("When: 5, 6 or 7 crontab columns, a nickname such as `@daily`, `@reboot`, or the columns by name."),
+  schedule: schedule.describe(
+    "When: 5, 6 or 7 crontab columns, a nickname such as `@daily`, `@reboot`, or the columns by name.",
+  ),
 };
 
 /** A blank text runs an empty shell script, an empty list nothing at all; nobody means that. */
@@ -239,7 +247,10 @@ export type WrittenJob = Written<JobOptions> & Pick<JobOptions, "name" | "comman
 export type WrittenDefaults = Written<JobDefaults>;
 
 /** What a file's job says, its keys' types read and their ranges checked. */
-export const writtenJob = mapOf({ ...identityKeys, ...writtenKeys(defaultableKeys) }) as unknown as z.ZodType<WrittenJob>;
+export const writtenJob = mapOf({
+  ...identityKeys,
+  ...writtenKeys(defaultableKeys),
+}) as unknown as z.ZodType<WrittenJob>;
 export const writtenDefaults = mapOf(writtenKeys(defaultableKeys)) as unknown as z.ZodType<WrittenDefaults>;
 
 /** What a job is when neither it nor a `defaults` block says anything. */

@@ -21,7 +21,9 @@ function reportBlock(texts: ReportTexts) {
   });
   const mail = mapOf({
     from: textOrNone.describe("Sender. Required once `mail` is written."),
-    to: textOrNone.describe("Recipients, separated by commas. Required once `mail` is written; sends mail when both are set."),
+    to: textOrNone.describe(
+      "Recipients, separated by commas. Required once `mail` is written; sends mail when both are set.",
+    ),
     smtpHost: textOrNone.default(null).describe("Mail server."),
     smtpPort: integer.default(25).describe("Its port."),
     subject: text.default(texts.subject).describe("Template of the subject line."),
@@ -34,7 +36,9 @@ function reportBlock(texts: ReportTexts) {
     validate_certs: bool.default(true).describe("Check the server's certificate."),
   });
   const shell = mapOf({
-    command: command.describe("Command to run; a text goes through the shell, a list is run as it stands. Required once `shell` is written."),
+    command: command.describe(
+      "Command to run; a text goes through the shell, a list is run as it stands. Required once `shell` is written.",
+    ),
     shell: text.default("/bin/sh").describe("Shell for a command that is a text."),
     timeout: float.default(60).describe("Seconds after which the command is killed; 0 counts as 60."),
   });
@@ -52,7 +56,9 @@ function reportBlock(texts: ReportTexts) {
     includeLogTail: bool.default(true).describe("Send the last lines of output with it, encrypted."),
   });
   const eventlog = mapOf({
-    enabled: bool.default(false).describe("Write to the Windows event log; elsewhere a warning at load says that it is inert."),
+    enabled: bool
+      .default(false)
+      .describe("Write to the Windows event log; elsewhere a warning at load says that it is inert."),
     source: text.default("cronstable").describe("Name of the event source."),
     includeOutput: bool.default(false).describe("Write captured output too."),
   });
@@ -60,7 +66,9 @@ function reportBlock(texts: ReportTexts) {
     afterFailures: within(integer, (count) => count >= 1, "alert.afterFailures must be >= 1")
       .default(1)
       .describe("Report only from this many failures in a row."),
-    onRecovery: bool.default(false).describe("Report once when the job succeeds again after failures that were reported."),
+    onRecovery: bool
+      .default(false)
+      .describe("Report once when the job succeeds again after failures that were reported."),
     remindEverySeconds: within(
       integerOrNone,
       (seconds) => seconds === null || seconds > 0,

@@ -54,9 +54,13 @@ const booleans: ReadonlyMap<string, boolean> = new Map([
 ]);
 const booleanWords = [...booleans.keys()].map((word) => `"${word}"`).join(", ");
 
-export const bool = scalar(`a boolean value (one of ${booleanWords})`, (written) => booleans.get(written.toLowerCase()), {
-  anyOf: [{ type: "boolean" }, { enum: [...booleans.keys(), 0, 1] }],
-});
+export const bool = scalar(
+  `a boolean value (one of ${booleanWords})`,
+  (written) => booleans.get(written.toLowerCase()),
+  {
+    anyOf: [{ type: "boolean" }, { enum: [...booleans.keys(), 0, 1] }],
+  },
+);
 
 function readInteger(written: string): number | undefined {
   if (!/^[+-]?_*[0-9][0-9_]*$/.test(written)) return undefined;
@@ -82,11 +86,9 @@ function isNone(written: string): boolean {
   return written === "" || written === "null" || written === "~";
 }
 
-export const integerOrNone = scalar(
-  "an integer",
-  (written) => (isNone(written) ? null : readInteger(written)),
-  { anyOf: [{ type: "integer" }, { type: "string", pattern: "^[+-]?[0-9_]*$" }, { type: "null" }] },
-);
+export const integerOrNone = scalar("an integer", (written) => (isNone(written) ? null : readInteger(written)), {
+  anyOf: [{ type: "integer" }, { type: "string", pattern: "^[+-]?[0-9_]*$" }, { type: "null" }],
+});
 
 /** Stands for "none" where a mapping could stand too. */
 export const none = scalar("a mapping", (written) => (isNone(written) ? null : undefined), {

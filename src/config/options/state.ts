@@ -62,7 +62,9 @@ export type StateOptions = z.output<typeof state>;
 const countOfPool = (count: number): boolean => count >= 1 && count <= 10_000;
 
 const pool = mapOf({
-  slots: within(integer, countOfPool, "pool slots must be between 1 and 10000").describe("Runs at a time, over all nodes."),
+  slots: within(integer, countOfPool, "pool slots must be between 1 and 10000").describe(
+    "Runs at a time, over all nodes.",
+  ),
   maxQueued: within(integer, countOfPool, "pool maxQueued must be between 1 and 10000")
     .default(1000)
     .describe("Runs that may wait."),

@@ -7,7 +7,11 @@ import { secretKeys, secretSource } from "./secret.ts";
 const metrics = mapOf({
   enabled: bool.default(true).describe("Whether `/metrics` answers."),
   public: bool.default(false).describe("Answer without a token."),
-  durationBuckets: within(listOf(float), (buckets) => buckets.length > 0, "web.metrics.durationBuckets must not be empty")
+  durationBuckets: within(
+    listOf(float),
+    (buckets) => buckets.length > 0,
+    "web.metrics.durationBuckets must not be empty",
+  )
     .optional()
     .describe("Upper bounds of the run duration histogram, in seconds."),
 });
@@ -35,9 +39,7 @@ const authTokens = listOf(
   mapOf({
     ...secretKeys,
     scopes: listOf(oneOf("view", "control", "approve")).describe("What the token may do."),
-    label: text
-      .optional()
-      .describe("Name shown for actions done with it."),
+    label: text.optional().describe("Name shown for actions done with it."),
   }),
 );
 
@@ -67,13 +69,17 @@ export type WebOptions = z.output<typeof web>;
 export const mcp = mapOf({
   enabled: bool.default(false).describe("Serve the Model Context Protocol at `/mcp`; needs `web`."),
   readOnly: bool.default(true).describe("Offer no tool that changes anything, whatever `toolsets` lists."),
-  toolsets: listOf(oneOf("observe", "act", "dags", "state")).default(["observe"]).describe("Groups of tools offered."),
+  toolsets: listOf(oneOf("observe", "act", "dags", "state"))
+    .default(["observe"])
+    .describe("Groups of tools offered."),
   allowedOrigins: listOf(text).default([]).describe("Browser origins that may connect."),
   allowUnauthenticated: bool.default(false).describe("Serve without a token on an address others can reach."),
   resources: bool.default(true).describe("Offer resources."),
   prompts: bool.default(true).describe("Offer prompts."),
   instructions: textOrNone.default(null).describe("Text given to the client's model."),
-  maxRows: within(integer, (rows) => rows >= 1, "mcp.maxRows must be >= 1").default(200).describe("Rows in one answer."),
+  maxRows: within(integer, (rows) => rows >= 1, "mcp.maxRows must be >= 1")
+    .default(200)
+    .describe("Rows in one answer."),
   maxBodyBytes: within(integer, (bytes) => bytes >= 1, "mcp.maxBodyBytes must be >= 1")
     .default(1_048_576)
     .describe("Size of one request."),
