@@ -2,6 +2,7 @@ import { onTestFinished } from "vitest";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { type FilesystemStoreOptions, openFilesystemStore } from "../../../src/store/filesystem/open.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { bundled } from "./bundle.ts";
 import { done } from "./outcome.ts";
 
 /** A store in a directory, with real threads. The caller closes it. */
@@ -14,6 +15,7 @@ export function openStore(path: string, over: Partial<FilesystemStoreOptions> = 
       maxOpsPerSecond: 0,
       clock: systemClock,
       log: silent,
+      laneEntry: bundled("src/store/filesystem/store-lane.worker.ts"),
       ...over,
     }),
   );
