@@ -32,6 +32,10 @@ export class PowerCut extends Error {}
 export interface VolatileDisk extends Disk {
   /** Cuts the power at the `call`-th system call from now (0 = the next); from then on every call fails with `PowerCut`. */
   cutAt(call: number): void;
+  /** Makes the `call`-th system call from now, and only that one, fail with this error. */
+  failAt(call: number, code: string): void;
+  /** Whether a call has failed because of `failAt`. */
+  readonly hasFailed: boolean;
   /** Whether the power has gone. */
   readonly isDead: boolean;
   /** The disk as it is found after a power cut. */
@@ -52,12 +56,15 @@ export function volatileDisk(root: DirectoryNode = directory(1n, 0o700)): Volati
   let inodes = 1000n;
   let calls = 0;
   let cut = Number.POSITIVE_INFINITY;
+  let fault = { at: Number.POSITIVE_INFINITY, code: "" };
   const open = new Map<number, { readonly file: FileNode; readonly path: string; holdsLock: boolean }>();
   let lastFd = 2;
   const trace: string[] = [];
 
   const call = (what: string): void => {
-    if (calls++ >= cut) throw new PowerCut(what);
+    const index = calls++;
+    if (index >= cut) throw new PowerCut(what);
+    if (index === fault.at) throw diskError(fault.code, what);
     trace.push(what);
   };
 
@@ -110,6 +117,12 @@ export function volatileDisk(root: DirectoryNode = directory(1n, 0o700)): Volati
 
   return {
     trace,
+    failAt(at, code) {
+      fault = { at: calls + at, code };
+    },
+    get hasFailed() {
+      return calls > fault.at;
+    },
     get isDead() {
       return calls > cut;
     },
