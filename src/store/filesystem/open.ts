@@ -21,6 +21,8 @@ export interface FilesystemStoreOptions {
   readonly maxOpsPerSecond: number;
   readonly clock: Clock;
   readonly log: Pick<Logger, "info" | "warning">;
+  /** By default 10 s. */
+  readonly startDeadlineMs?: number;
   /** Worker file that serves a lane; one that calls `serveLane` over another disk may stand in. */
   readonly laneEntry?: URL;
 }
@@ -29,7 +31,7 @@ export interface FilesystemStoreOptions {
 const hanging = new Set<string>();
 
 /**
- * Opens the store of one deployment in a directory (state 4) and makes it where it is missing. Bounded at 10 s (GEN-6).
+ * Opens the store of one deployment in a directory (state 4) and makes it where it is missing (GEN-6).
  *
  * Starts one thread; reads and leases get theirs when they are first used. A start that hangs is not repeated: until it comes
  * back, opening the same store answers "unknown" at once.
@@ -50,7 +52,7 @@ export async function openFilesystemStore(options: FilesystemStoreOptions): Prom
       return worker;
     },
   });
-  const started = await executor.call("start", { topology }, OPERATION_DEADLINE_MS);
+  const started = await executor.call("start", { topology }, options.startDeadlineMs ?? OPERATION_DEADLINE_MS);
   if (started.kind !== "done") {
     const { threads } = await executor.close(0);
     if (threads === "hung") hanging.add(base);
