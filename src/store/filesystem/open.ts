@@ -4,6 +4,7 @@ import type { Topology } from "../../config/model.ts";
 import type { Logger } from "../../contract/log.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { workerEntry } from "../../platform/worker-entry.ts";
+import type { Lane } from "../engine.ts";
 import { storeOver } from "../front/store.ts";
 import { OPERATION_DEADLINE_MS } from "../limits.ts";
 import type { Outcome, Store } from "../store.ts";
@@ -23,8 +24,8 @@ export interface FilesystemStoreOptions {
   readonly log: Pick<Logger, "info" | "warning">;
   /** By default 10 s. */
   readonly startDeadlineMs?: number;
-  /** Worker file that serves a lane; one that calls `serveLane` over another disk may stand in. */
-  readonly laneEntry?: URL;
+  /** Starts the thread of a lane; one that serves it over another disk may stand in (`serveLane`). */
+  readonly spawn?: (lane: Lane, workerData: LaneData) => Worker;
 }
 
 /** Bases whose last start has not come back from the operating system. */
@@ -40,14 +41,13 @@ export async function openFilesystemStore(options: FilesystemStoreOptions): Prom
   const { path, deploymentId, topology, maxOpsPerSecond, clock, log } = options;
   const { base } = storeLayout(path, deploymentId);
   if (hanging.has(base)) return { kind: "unknown", because: `an earlier start of the store at ${base} still hangs` };
-  const entry = options.laneEntry ?? workerEntry("store-lane", import.meta.url);
+  const spawn = options.spawn ?? spawnLane;
   const executor = openLanes({
     clock,
     maxOpsPerSecond,
     warn: (message) => log.warning(message),
     spawn(lane) {
-      const workerData: LaneData = { path, deploymentId, writer: randomBytes(6).toString("hex") };
-      const worker = new Worker(entry, { workerData, name: `store-${lane}` });
+      const worker = spawn(lane, { path, deploymentId, writer: randomBytes(6).toString("hex") });
       worker.on("exit", () => hanging.delete(base));
       return worker;
     },
@@ -64,4 +64,8 @@ export async function openFilesystemStore(options: FilesystemStoreOptions): Prom
     `state: filesystem backend ready at ${facts.location} (namespace=${facts.namespace}, topology=${facts.topology}, shared_locking=${shared})`,
   );
   return { kind: "done", value: storeOver(executor, facts, clock.elapsedNow) };
+}
+
+function spawnLane(lane: Lane, workerData: LaneData): Worker {
+  return new Worker(workerEntry("store-lane", import.meta.url), { workerData, name: `store-${lane}` });
 }

@@ -9,7 +9,7 @@ import { openedStore, openStore, writtenLog } from "../support/filesystem.ts";
 import { watchLoop } from "../support/loop-watch.ts";
 import { done, failure } from "../support/outcome.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
-import { trouble, troubledLane } from "../support/trouble.ts";
+import { trouble, troubledLanes } from "../support/trouble.ts";
 
 const oldestFirst = { order: "oldest first", limit: 100_000, reading: "strict" } as const;
 const soon = { deadlineMs: 100 };
@@ -21,7 +21,7 @@ async function numbers(store: Store, stream: string): Promise<unknown[]> {
 describe("a disk that hangs", () => {
   async function troubledStore() {
     const path = join(temporaryDirectory(), "store");
-    const store = await openedStore(path, { laneEntry: troubledLane() });
+    const store = await openedStore(path, { spawn: troubledLanes() });
     await done(store.records.append("runs/a", { n: 0 }));
     return { path, store };
   }
@@ -89,7 +89,7 @@ describe("a disk that hangs", () => {
     const path = join(temporaryDirectory(), "store");
     mkdirSync(path);
     const stuck = trouble(path, "stuck");
-    const over = { path, deploymentId: null, laneEntry: troubledLane() };
+    const over = { path, deploymentId: null, spawn: troubledLanes() };
     await vi.waitFor(
       () =>
         expect(openStore(path, { ...over, startDeadlineMs: 1000 })).rejects.toThrow(
@@ -105,7 +105,7 @@ describe("a disk that hangs", () => {
 test("a thread that dies is replaced, and what it had is unknown", async () => {
   const path = join(temporaryDirectory(), "store");
   const { lines, log } = writtenLog();
-  const store = await openedStore(path, { laneEntry: troubledLane(), log });
+  const store = await openedStore(path, { spawn: troubledLanes(), log });
   const dies = trouble(path, "die");
   expect(await store.records.append("runs/a", { n: 1 })).toEqual({
     kind: "unknown",

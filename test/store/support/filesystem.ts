@@ -1,3 +1,4 @@
+import { Worker } from "node:worker_threads";
 import { onTestFinished } from "vitest";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { type FilesystemStoreOptions, openFilesystemStore } from "../../../src/store/filesystem/open.ts";
@@ -15,7 +16,7 @@ export function openStore(path: string, over: Partial<FilesystemStoreOptions> = 
       maxOpsPerSecond: 0,
       clock: systemClock,
       log: silent,
-      laneEntry: bundled("src/store/filesystem/store-lane.worker.ts"),
+      spawn: lanesFrom("src/store/filesystem/store-lane.worker.ts"),
       ...over,
     }),
   );
@@ -42,4 +43,10 @@ export function writtenLog() {
       warning: (message: string) => void lines.push(`WARNING ${message}`),
     },
   };
+}
+
+/** Starts the threads of a store from a compiled worker, without what the tests' own process was started with. */
+export function lanesFrom(worker: string): NonNullable<FilesystemStoreOptions["spawn"]> {
+  const entry = bundled(worker);
+  return (_, workerData) => new Worker(entry, { workerData, execArgv: [] });
 }

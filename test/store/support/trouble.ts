@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { closeSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { onTestFinished } from "vitest";
-import { bundled } from "./bundle.ts";
+import { lanesFrom } from "./filesystem.ts";
 
-/** A store thread that can get into trouble. */
-export const troubledLane = (): URL => bundled("test/store/support/troubled-lane.worker.ts");
+/** Store threads that can get into trouble. */
+export const troubledLanes = () => lanesFrom("test/store/support/troubled-lane.worker.ts");
 
 /** Makes every write to the store at `path` hang, get stuck in the operating system or end its thread, until `over`. */
 export function trouble(path: string, kind: "hang" | "stuck" | "die"): { over(): void } {
