@@ -1,6 +1,9 @@
-import { closeSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import koffi from "koffi";
+import { wallMicros } from "../../../src/platform/wall-micros.ts";
+import { systemDisk } from "../../../src/store/filesystem/disk.ts";
+import { filesystemEngine } from "../../../src/store/filesystem/engine.ts";
 import { inspectAfterKills, type Knowledge, newKnowledge } from "./inspection.ts";
 import { type Acknowledgement, seededNumbers, writeMuch } from "./writer.ts";
 
@@ -27,12 +30,22 @@ const random = seededNumbers(Number(seedText));
 
 const knowledge: Knowledge = newKnowledge(path);
 const problems: string[] = [];
+const sharedRanges = new Set<string>();
 let kills = 0;
 let crippled = 0;
 let acknowledged = 0;
 
 // Compiles what the writers run, so that they get something done in their short lives.
-writeMuch(join(path, "warm-up"), 0, 0, 300, () => undefined);
+const warmUp = join(path, "warm-up");
+filesystemEngine(
+  { path: warmUp, deploymentId: null, writer: "0".repeat(12) },
+  systemDisk,
+  { wallMicros },
+  () => undefined,
+).start({
+  topology: "auto",
+});
+writeMuch(warmUp, 0, 0, 300, () => undefined);
 
 for (let round = 0; kills < killsWanted && problems.length === 0; round++) {
   const writers = Array.from({ length: 1 + random(3) }, (_, index) => {
@@ -48,7 +61,7 @@ for (let round = 0; kills < killsWanted && problems.length === 0; round++) {
     closeSync(fd);
     return { pid, log };
   });
-  usleep(random(30) === 0 ? 0 : 1000 + random(20_000));
+  letWork(writers.map(({ log }) => log));
   for (const { pid } of writers) kill(pid, SIGKILL);
   for (const { pid } of writers) {
     const status = new Int32Array(1);
@@ -71,10 +84,23 @@ process.stdout.write(`${JSON.stringify({ kills, crippled, acknowledged, problems
  * child, which then soon dies of SIGSEGV: one more kill at a random instant, only not counted.
  */
 function shareMemoryWithForks(): void {
-  for (const [, from, to] of readFileSync("/proc/self/maps", "latin1").matchAll(/^([0-9a-f]+)-([0-9a-f]+) /gm)) {
+  for (const [range, from, to] of readFileSync("/proc/self/maps", "latin1").matchAll(/^([0-9a-f]+)-([0-9a-f]+) /gm)) {
+    if (sharedRanges.has(range)) continue;
+    sharedRanges.add(range);
     const address = BigInt(`0x${from}`);
     madvise(address, BigInt(`0x${to}`) - address, MADV_DOFORK);
   }
+}
+
+/** Waits until the writers have said a little, for no longer than a busy machine may take, and then a random while. */
+function letWork(logs: readonly string[]): void {
+  const enough = random(400);
+  for (let waits = 0; waits < 100 && sum(logs.map((log) => statSync(log).size)) < enough; waits++) usleep(1000);
+  usleep(random(3000));
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((a, b) => a + b, 0);
 }
 
 /** The writer may have been killed in the middle of its last line. */

@@ -42,7 +42,6 @@ export function writeMuch(
   const random = seededNumbers(seed);
   const writer = createHash("sha256").update(`${seed}`).digest("hex").slice(0, 12);
   const engine = filesystemEngine({ path, deploymentId: null, writer }, systemDisk, { wallMicros }, () => undefined);
-  engine.start({ topology: "auto" });
   const operations = [appendAny, appendPruned, publish, count, storeBlob, hold];
   for (let n = 0; n < times; n++) {
     const operation = operations[random(operations.length)] ?? appendAny;
