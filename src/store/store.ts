@@ -288,8 +288,8 @@ export interface Tidied {
 export interface Inventory {
   readonly streams: readonly { readonly name: string; readonly records: number }[];
   readonly namespaces: readonly { readonly name: string; readonly documents: number }[];
-  /** Streams and namespaces whose names cannot be told. */
-  readonly unnamed: number;
+  /** What is in streams and namespaces whose names cannot be told. */
+  readonly unnamed: { readonly streams: number; readonly records: number; readonly namespaces: number };
   readonly quarantined: number;
 }
 

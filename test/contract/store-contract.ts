@@ -380,7 +380,10 @@ export function storeContract(name: string, open: () => Promise<StorePair>): voi
         const { streams, namespaces, unnamed, quarantined } = await done(b.upkeep.inventory());
         expect(streams).toContainEqual({ name: "inventory/x", records: 1 });
         expect(namespaces).toContainEqual({ name: "inventory/docs", documents: 1 });
-        expect({ unnamed, quarantined }).toEqual({ unnamed: 0, quarantined: 0 });
+        expect({ unnamed, quarantined }).toEqual({
+          unnamed: { streams: 0, records: 0, namespaces: 0 },
+          quarantined: 0,
+        });
       });
     });
 

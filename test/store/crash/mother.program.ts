@@ -94,9 +94,9 @@ function shareMemoryWithForks(): void {
 
 /** Waits until the writers have said a little, for no longer than a busy machine may take, and then a random while. */
 function letWork(logs: readonly string[]): void {
-  const enough = random(400);
-  for (let waits = 0; waits < 100 && sum(logs.map((log) => statSync(log).size)) < enough; waits++) usleep(1000);
-  usleep(random(3000));
+  const enough = random(200);
+  for (let waits = 0; waits < 300 && sum(logs.map((log) => statSync(log).size)) < enough; waits++) usleep(300);
+  usleep(random(1500));
 }
 
 function sum(numbers: readonly number[]): number {
