@@ -57,16 +57,26 @@ async function eachMember(
   take: (path: string, content: Buffer, modifiedAt: Date) => Promise<void>,
 ): Promise<void> {
   const members = extract();
-  const unpacked = pipeline(createReadStream(archive), createGunzip(), members);
-  const taken = (async () => {
+  let cause: unknown = null;
+  const takeAll = async (): Promise<void> => {
     for await (const member of members) {
       const { name, type, mtime } = member.header;
       const content = await buffer(member);
-      if (type === "file" && isCarriedPath(name)) await take(name, content, mtime ?? new Date());
+      if (type !== "file" || !isCarriedPath(name)) continue;
+      await take(name, content, mtime ?? new Date()).catch((error) => {
+        cause = error;
+        throw error;
+      });
     }
-  })();
-  // Both have to come to their end, or a member would still be staged after the others have been given up.
-  for (const ended of await Promise.allSettled([unpacked, taken])) if (ended.status === "rejected") throw ended.reason;
+  };
+  const work = [pipeline(createReadStream(archive), createGunzip(), members), takeAll()];
+  try {
+    await Promise.all(work);
+  } catch (error) {
+    // All has to come to its end, or a member would still be staged after the others have been given up.
+    await Promise.allSettled(work);
+    throw cause ?? error;
+  }
 }
 
 /** Whether an archived lease is provably not older than the one that is there. */
