@@ -1,8 +1,6 @@
 import { hostname } from "node:os";
-import { problemsText } from "../config/problem.ts";
 import type { Logger } from "../contract/log.ts";
 import { type Daemon, startDaemon } from "../daemon/daemon.ts";
-import { loadWithTemplates } from "../daemon/load.ts";
 import { loadAside } from "../daemon/load-aside.ts";
 import { createLogs } from "../daemon/logging/logs.ts";
 import type { LineSink } from "../daemon/logging/sinks.ts";
@@ -33,9 +31,10 @@ export async function runDaemon(path: string, options: StandardOptions): Promise
   const logs = createLogs(clock, standardTree(options, sinks.stderr));
   const log = logs.named("cronstable");
 
-  const loaded = loadWithTemplates(path);
+  // Aside like every reload: what it takes to read a configuration is gone again when it has been read.
+  const loaded = await loadAside(path);
   if (!loaded.ok) {
-    log.error(`Configuration error: ${problemsText(loaded.problems)}`);
+    log.error(`Configuration error: ${loaded.detail}`);
     return 1;
   }
   const zoneTrouble = tzdataProblem();

@@ -20,7 +20,7 @@ import type { Loaded } from "./load-aside.ts";
 import { LoggingProblem, logTree } from "./logging/dict-config.ts";
 import type { Logs } from "./logging/logs.ts";
 import type { LineSink } from "./logging/sinks.ts";
-import { pushOf } from "./push-section.ts";
+import { pushSection } from "./push-section.ts";
 import { createReloader } from "./reload.ts";
 import { shutdownStack } from "./shutdown.ts";
 import { feedStatsd } from "./statsd-feed.ts";
@@ -64,8 +64,9 @@ export function startDaemon(first: Config, parts: DaemonParts): Daemon {
   let jobSet = "";
 
   const http = httpOut();
-  const push = pushOf(() => config, { http, log, clock, host, randomHex });
-  const reporting = createReporting({ log, clock, host, http, push, spawner: parts.spawner, randomHex });
+  const push = pushSection({ http, log, clock, host, randomHex });
+  push.apply(first.push);
+  const reporting = createReporting({ log, clock, host, http, push: push.current, spawner: parts.spawner, randomHex });
   stack.onStop("reports of events", REPORTS_PATIENCE_MS, () => reporting.close());
   const statsd = feedStatsd(events, clock, logs.named);
   stack.onStop("statsd", REPORTS_PATIENCE_MS, () => statsd.close());
@@ -106,6 +107,7 @@ export function startDaemon(first: Config, parts: DaemonParts): Daemon {
         scheduler.apply(next);
         announce(next);
         settings.apply(next);
+        push.apply(next.push);
       },
       onOutcome(successful) {
         if (!successful) events.emit("config.refused", { at: clock.wallNow() });

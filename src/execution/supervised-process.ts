@@ -116,7 +116,7 @@ export function supervise(
       if (stop !== null) return;
       stop = { cause, at: clock.wallNow(), killed: false };
       child.group.signal("SIGTERM");
-      if (exit !== null) {
+      if (exit !== null || killTimeoutSeconds === 0) {
         kill();
         return;
       }

@@ -91,8 +91,8 @@ export function httpOut(): HttpOut {
       try {
         return await attempt(url, request, signal);
       } catch (error) {
-        // The receiver closed a kept connection just as it was used again: nothing of the request was read.
-        if (error instanceof Stale && error.reused && error.code === "ECONNRESET" && !signal.aborted)
+        // The receiver closed a kept connection just as it was used again. Most likely it read nothing; a report told twice is the lesser evil.
+        if (error instanceof Stale && error.reused && LOST.has(error.code) && !signal.aborted)
           return await attempt(url, request, signal);
         throw error instanceof NoAnswer ? error : new NoAnswer(codeOf(error));
       }
@@ -103,6 +103,9 @@ export function httpOut(): HttpOut {
     },
   };
 }
+
+/** How a connection that the other side has closed shows. */
+const LOST: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE"]);
 
 class Stale extends NoAnswer {
   constructor(

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { cronstable, withFolder } from "../support/daemon-process.ts";
 
 const everySecond = (name: string, command: string, more = ""): string => `
@@ -95,7 +95,7 @@ describe("the daemon as a process", () => {
       daemon.child.stderr?.pause();
       const runs = (): number => readFileSync(`${path}/runs`, "utf8").split("\n").length - 1;
       const before = runs();
-      while (runs() < before + 4) await new Promise((resolve) => setTimeout(resolve, 50));
+      await vi.waitUntil(() => runs() >= before + 5, { timeout: 25_000, interval: 50 });
       daemon.child.stdout?.resume();
       daemon.child.stderr?.resume();
       await daemon.seen(/lines of job output were not mirrored/);

@@ -215,6 +215,15 @@ describe("template variables", () => {
   });
 });
 
+test("a recovery that goes wrong is called one", async () => {
+  const { reporting, lines } = startReporting();
+  await reporting.report(block({ shell: { command: ["/no/such"] } }), {
+    ...failedRun({ failReason: null }),
+    note: "recovered",
+  });
+  expect(lines).toEqual([expect.stringMatching(/^ERROR Problem reporting job backup recovery: shell: /)]);
+});
+
 test("events are told under their own name", async () => {
   const receiver = closing(await webReceiver((response) => response.writeHead(500).end("no")));
   const { reporting, lines } = startReporting();

@@ -5,7 +5,10 @@ import { join } from "node:path";
 
 const main = join(import.meta.dirname, "../../dist/main.js");
 
-/** A run of the built program, with what it has printed so far. */
+/** Of what a program prints on each stream the newest is kept, so that a test may let it print without end. */
+const KEPT_CHARACTERS = 200_000;
+
+/** A run of the built program, with what it has printed lately. */
 export interface Program {
   readonly child: ChildProcess;
   readonly stdout: () => string;
@@ -26,7 +29,7 @@ export function cronstable(args: readonly string[], environment: NodeJS.ProcessE
   const waiting = new Set<() => void>();
   for (const stream of ["stdout", "stderr"] as const) {
     child[stream].setEncoding("utf8").on("data", (text: string) => {
-      texts[stream] += text;
+      texts[stream] = (texts[stream] + text).slice(-KEPT_CHARACTERS);
       for (const look of [...waiting]) look();
     });
   }
