@@ -39,7 +39,7 @@ jobs:
     schedule: {minute: 5}
     saveLimit: "5"
     workingDirectory:
-    executionTimeout: .inf
+    executionTimeout: 1.5
     verify: ~
     user: 1000
     onFailure: {report: {mail: {from: a, to: }, webhook: {url: {fromEnvVar: X}}}}
