@@ -23,6 +23,7 @@ export interface CommandContext {
 /** Loaded only when asked for: a job-facing command must start as fast as Node itself. */
 const subcommands: Readonly<Record<string, { readonly summary: string; load(): Promise<CommandModule> }>> = {
   init: { summary: "write a commented starter configuration", load: () => import("./init.ts") },
+  state: { summary: "administer the durable store", load: () => import("./state.ts") },
   schedule: { summary: "explain, preview and check schedules", load: () => import("./schedule.ts") },
 };
 
@@ -41,6 +42,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     },
   };
   program
+    .enablePositionalOptions()
     .description("Runs jobs on schedule. Without a command: the daemon, in the foreground.")
     .usage("[options] [command]")
     .addOption(new Option("-c, --config <file-or-dir>", "configuration file or directory (default: /etc/cronstable.d)"))
@@ -70,11 +72,12 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (error instanceof Refusal) {
-      process.stderr.write(`cronstable${asked === null ? "" : ` ${asked}`}: ${error.message}\n`);
+      const prefix = error.prefix ?? (asked === null ? "cronstable" : `cronstable ${asked}`);
+      process.stderr.write(`${prefix}: ${error.message}\n`);
       return 1;
     }
     if (!(error instanceof UsageError)) throw error;
-    process.stderr.write(`usage: ${program.name()} ${program.usage()}\ncronstable: error: ${error.message}\n`);
+    process.stderr.write(`usage: ${error.command} ${program.usage()}\n${error.command}: error: ${error.message}\n`);
     return 2;
   }
   return exitCode;
