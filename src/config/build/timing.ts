@@ -17,6 +17,12 @@ export interface WrittenFrame {
   readonly timezone?: string | undefined;
 }
 
+/** When something is due, and the crontab line that says so. */
+export interface Due {
+  readonly text: string;
+  readonly timing: Timing;
+}
+
 export type Timetable = Extract<Timing, { kind: "timetable" }>;
 
 const reboot: Timing = { kind: "reboot" };
@@ -46,12 +52,7 @@ export class Timings {
    *
    * @param name of the job, which `H` hashes
    */
-  read(
-    name: string,
-    schedule: WrittenSchedule,
-    frame: WrittenFrame,
-    subject: Subject,
-  ): { readonly text: string; readonly timing: Timing } | null {
+  read(name: string, schedule: WrittenSchedule, frame: WrittenFrame, subject: Subject): Due | null {
     const text = scheduleText(schedule, subject);
     const zone = this.#zone(frame, subject);
     if (text === null || zone === null) return null;
