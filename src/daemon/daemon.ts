@@ -11,7 +11,7 @@ import { createLimitsEnforcer } from "../execution/limits/limits-enforcer.ts";
 import { createResourceMonitor } from "../execution/monitor/resource-monitor.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Spawner } from "../platform/spawn/spawner.ts";
-import { httpOut } from "../report/http-out.ts";
+import { httpOutWhenUsed } from "../report/http-exchange.ts";
 import { createReporting } from "../report/reporting.ts";
 import { createScheduler, type LiveJob, type Scheduler } from "../scheduler/scheduler.ts";
 import { createEvents } from "./event-bus.ts";
@@ -60,10 +60,9 @@ export function startDaemon(first: Config, parts: DaemonParts): Daemon {
   const log = logs.named("cronstable");
   const stack = shutdownStack(clock, log);
   const events = createEvents(log);
-  let config = first;
   let jobSet = "";
 
-  const http = httpOut();
+  const http = httpOutWhenUsed();
   const push = pushSection({ http, log, clock, host, randomHex });
   push.apply(first.push);
   const reporting = createReporting({ log, clock, host, http, push: push.current, spawner: parts.spawner, randomHex });
@@ -103,7 +102,6 @@ export function startDaemon(first: Config, parts: DaemonParts): Daemon {
       hasChanged: (inForce) => currentSignature(inForce) !== inForce.signature,
       load: parts.load,
       apply(next) {
-        config = next;
         scheduler.apply(next);
         announce(next);
         settings.apply(next);

@@ -1,0 +1,75 @@
+import type { DocumentText } from "../engine.ts";
+import { decodeEnvelope, encodeEnvelope } from "../envelope.ts";
+import type { JsonObject } from "../json.ts";
+import { DOCUMENT_ATTEMPTS_MAX, OPERATION_DEADLINE_MS } from "../limits.ts";
+import type { Change, DocumentState, Documents, Outcome, Swap } from "../store.ts";
+import { type Call, done, notPortable, whenDone } from "./call.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
+
+export function documentsOver(call: Call, elapsedNow: () => number): Documents {
+  const inTurn = oneAtATime();
+
+  const read: Documents["read"] = async (namespace, key, options) =>
+    whenDone(await call("readDocument", { namespace, key }, options), documentState);
+
+  const swap: Documents["swap"] = async (namespace, key, version, body, options) => {
+    const encoded = body === null ? null : encodeEnvelope(body);
+    if (encoded?.kind === "not portable") return notPortable(encoded);
+    const outcome = await call("swapDocument", { namespace, key, version, text: encoded?.text ?? null }, options);
+    return whenDone(
+      outcome,
+      ({ swapped, current }): Swap =>
+        swapped ? { kind: "swapped", version: current.version } : { kind: "conflict", current: documentState(current) },
+    );
+  };
+
+  /** @param untilMs on the elapsed clock: the attempts share one deadline */
+  const attempts = async <T>(
+    namespace: string,
+    key: string,
+    decide: (body: JsonObject | null) => Change<T>,
+    untilMs: number,
+  ): Promise<Outcome<T>> => {
+    const left = () => ({ deadlineMs: untilMs - elapsedNow() });
+    const first = await read(namespace, key, left());
+    if (first.kind !== "done") return first;
+    let current = first.value;
+    for (let attempt = 0; attempt < DOCUMENT_ATTEMPTS_MAX; attempt++) {
+      const change = decide(current.body);
+      if (change.kind === "keep" || (change.kind === "delete" && current.body === null)) return done(change.answer);
+      const body = change.kind === "put" ? change.body : null;
+      const swapped = await swap(namespace, key, current.version, body, left());
+      if (swapped.kind !== "done") return swapped;
+      if (swapped.value.kind === "swapped") return done(change.answer);
+      current = swapped.value.current;
+    }
+    const message = `document ${key} in ${namespace} changed ${DOCUMENT_ATTEMPTS_MAX} times while it was being changed`;
+    return { kind: "failed", failure: { reason: "contended", message } };
+  };
+
+  return {
+    read,
+    swap,
+    peek: async (namespace, key, options) => whenDone(await call("peekDocument", { namespace, key }, options), bodyOf),
+    mutate: (namespace, key, decide, options) => {
+      const untilMs = elapsedNow() + (options?.deadlineMs ?? OPERATION_DEADLINE_MS);
+      return inTurn(`${namespace}\0${key}`, () => attempts(namespace, key, decide, untilMs));
+    },
+    list: async (namespace, options) =>
+      whenDone(await call("listDocuments", { namespace }, options), (texts) =>
+        texts.map(bodyOf).filter((body) => body !== null),
+      ),
+    keys: (namespace, options) => call("documentKeys", { namespace }, options),
+    namespaces: (prefix, options) => call("namespaceNames", { prefix }, options),
+  };
+}
+
+function documentState({ text, version }: DocumentText): DocumentState {
+  return { body: bodyOf(text), version };
+}
+
+/** The engine has judged the text: what is not null here is a sound envelope. */
+function bodyOf(text: string | null): JsonObject | null {
+  const decoded = text === null ? null : decodeEnvelope(text);
+  return decoded?.kind === "current" ? decoded.data : null;
+}
