@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { jobSetId } from "../config/fingerprint.ts";
 import type { Config } from "../config/model.ts";
 import { currentSignature } from "../config/signature.ts";
 import type { Events } from "../contract/events.ts";
@@ -11,7 +10,7 @@ import { createLimitsEnforcer } from "../execution/limits/limits-enforcer.ts";
 import { createResourceMonitor } from "../execution/monitor/resource-monitor.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Spawner } from "../platform/spawn/spawner.ts";
-import { httpOutWhenUsed } from "../report/http-exchange.ts";
+import { httpOutWhenUsed } from "../report/http-out-when-used.ts";
 import { createReporting } from "../report/reporting.ts";
 import { createScheduler, type LiveJob, type Scheduler } from "../scheduler/scheduler.ts";
 import { createEvents } from "./event-bus.ts";
@@ -43,6 +42,9 @@ export interface DaemonParts {
   readonly host: string;
 }
 
+/** The configuration a daemon starts with, as it was loaded. */
+export type FirstConfig = Omit<Extract<Loaded, { ok: true }>, "ok">;
+
 export interface Daemon {
   readonly scheduler: Scheduler;
   readonly events: Events;
@@ -55,7 +57,7 @@ export interface Daemon {
 }
 
 /** Builds the daemon and starts it: one straight line, each start followed by how it is stopped. */
-export function startDaemon(first: Config, parts: DaemonParts): Daemon {
+export function startDaemon({ config: first, jobSetId }: FirstConfig, parts: DaemonParts): Daemon {
   const { clock, host, logs } = parts;
   const log = logs.named("cronstable");
   const stack = shutdownStack(clock, log);
@@ -76,7 +78,7 @@ export function startDaemon(first: Config, parts: DaemonParts): Daemon {
 
   const settings = loggingSettings(parts);
   settings.apply(first);
-  announce(first);
+  announce(first, jobSetId);
 
   const scheduler = createScheduler({
     clock,
@@ -101,9 +103,9 @@ export function startDaemon(first: Config, parts: DaemonParts): Daemon {
       log,
       hasChanged: (inForce) => currentSignature(inForce) !== inForce.signature,
       load: parts.load,
-      apply(next) {
+      apply(next, id) {
         scheduler.apply(next);
-        announce(next);
+        announce(next, id);
         settings.apply(next);
         push.apply(next.push);
       },
@@ -118,7 +120,7 @@ export function startDaemon(first: Config, parts: DaemonParts): Daemon {
   stack.onStop("scheduler", Number.POSITIVE_INFINITY, () => scheduler.stop());
   stack.onStop("reload", 1000, () => reloader.stop());
 
-  function announce(next: Config): void {
+  function announce(next: Config, id: string): void {
     const configLog = logs.named("cronstable.config");
     for (const { level, message } of next.warnings) configLog[level](message);
     limits.announce(
@@ -126,7 +128,6 @@ export function startDaemon(first: Config, parts: DaemonParts): Daemon {
         resourceLimits === null ? [] : [{ name, limits: resourceLimits }],
       ),
     );
-    const id = jobSetId(next.jobs);
     events.emit("config.applied", { jobSetId: id, jobs: next.jobs.length, at: clock.wallNow() });
     if (id === jobSet) return;
     jobSet = id;

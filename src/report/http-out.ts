@@ -1,10 +1,4 @@
-import {
-  type ClientRequest,
-  Agent as HttpAgent,
-  request as httpRequest,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-} from "node:http";
+import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { type HttpAnswer, type HttpOut, type HttpRequest, NoAnswer } from "./http-exchange.ts";
 import { ANSWER_BYTES_MAX, IDLE_CONNECTION_MS, IDLE_CONNECTIONS_MAX } from "./limits.ts";
