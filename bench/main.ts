@@ -8,6 +8,7 @@ const parts: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   schedule: async () => (await import("./schedule.ts")).scheduleRows(),
   report: async () => (await import("./report.ts")).reportRows(),
   resources: async () => (await import("./resources.ts")).resourceRows(),
+  jobapi: async () => (await import("./jobapi.ts")).jobApiRows(),
   daemon: async () => (await import("./daemon.ts")).daemonRows(),
 };
 
