@@ -5,6 +5,7 @@ import type { BenchRow } from "./row.ts";
 
 const parts: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   schedule: async () => (await import("./schedule.ts")).scheduleRows(),
+  store: async () => (await import("./store.ts")).storeRows(),
   daemon: async () => (await import("./daemon.ts")).daemonRows(),
 };
 
