@@ -54,7 +54,7 @@ module.exports = {
       name: "deciders-are-pure",
       severity: "error",
       comment: "files named *.rules.ts take facts and give decisions; no Node API, platform or store",
-      from: { path: "\\.rules\\.ts$" },
+      from: { path: "\\.rules\\.ts$", pathNot: "^src/(platform|store)/" },
       to: {
         path: "^src/(platform|store)/|^(node:|fs$|path$|child_process$|crypto$)",
         dependencyTypesNot: ["type-only"],

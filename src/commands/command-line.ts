@@ -1,6 +1,6 @@
 import { Command, CommanderError, Option } from "commander";
 import { version } from "../contract/version.ts";
-import { UsageError } from "./usage-error.ts";
+import { Refusal, UsageError } from "./errors.ts";
 
 /** The root options that every command may need (config 12.1). */
 export interface RootOptions {
@@ -23,6 +23,7 @@ export interface CommandContext {
 /** Loaded only when asked for: a job-facing command must start as fast as Node itself. */
 const subcommands: Readonly<Record<string, { readonly summary: string; load(): Promise<CommandModule> }>> = {
   init: { summary: "write a commented starter configuration", load: () => import("./init.ts") },
+  state: { summary: "administer the durable store", load: () => import("./state.ts") },
   schedule: { summary: "explain, preview and check schedules", load: () => import("./schedule.ts") },
 };
 
@@ -41,6 +42,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     },
   };
   program
+    .enablePositionalOptions()
     .description("Runs jobs on schedule. Without a command: the daemon, in the foreground.")
     .usage("[options] [command]")
     .addOption(new Option("-c, --config <file-or-dir>", "configuration file or directory (default: /etc/cronstable.d)"))
@@ -51,7 +53,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     .option("--third-party-licenses", "print the notices of bundled packages and exit")
     .version(version, "--version", "print the version and exit")
     .action(async () => {
-      const { runRoot } = await import("./daemon.ts");
+      const { runRoot } = await import("./root.ts");
       const { validateConfig, jobSetId, thirdPartyLicenses } = program.opts<Record<string, boolean | undefined>>();
       const mode = thirdPartyLicenses ? "licenses" : jobSetId ? "job set id" : validateConfig ? "validate" : "daemon";
       exitCode = await runRoot(mode, context.root(), args.length === 0, () => program.helpInformation());
@@ -69,8 +71,13 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     await program.parseAsync(expandPrefixes(args, program), { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof Refusal) {
+      const prefix = error.prefix ?? (asked === null ? "cronstable" : `cronstable ${asked}`);
+      process.stderr.write(`${prefix}: ${error.message}\n`);
+      return 1;
+    }
     if (!(error instanceof UsageError)) throw error;
-    process.stderr.write(`usage: ${program.name()} ${program.usage()}\ncronstable: error: ${error.message}\n`);
+    process.stderr.write(`usage: ${error.command} ${program.usage()}\n${error.command}: error: ${error.message}\n`);
     return 2;
   }
   return exitCode;

@@ -1,2 +1,0 @@
-/** A command line that cannot be understood: printed behind the usage line, exit code 2. */
-export class UsageError extends Error {}
