@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { collectGarbage, type Removed } from "../../../src/store/admin/collect-garbage.ts";
-import type { Uses } from "../../../src/store/admin/gc.rules.ts";
+import type { Uses } from "../../../src/store/admin/what-to-keep.ts";
 import type { Operation } from "../../../src/store/engine.ts";
 import { jsonFloat } from "../../../src/store/json.ts";
 import { memoryMedium } from "../../../src/store/memory/medium.ts";

@@ -7,7 +7,7 @@ import {
   mayCollect,
   type Uses,
   whatToKeep,
-} from "../../../src/store/admin/gc.rules.ts";
+} from "../../../src/store/admin/what-to-keep.ts";
 
 const day = 86_400;
 const grace = 7 * day;
