@@ -4,6 +4,7 @@
 import type { BenchRow } from "./row.ts";
 
 const parts: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
+  starts: async () => (await import("./starts.ts")).startRows(),
   config: async () => (await import("./config.ts")).configRows(),
   schedule: async () => (await import("./schedule.ts")).scheduleRows(),
   store: async () => (await import("./store.ts")).storeRows(),
