@@ -41,13 +41,14 @@ async function isFree(lock: string): Promise<boolean> {
 }
 
 /** A command that says when it runs, and lasts until it is told to end. */
-const lasting = ["sh", "-c", "echo ready; exec sleep 1000"];
+const lasting = ["sh", "-c", "echo ready; exec sleep 60"];
 const trapping = [
   process.execPath,
   "-e",
-  `for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => { console.log("cleaned"); process.exit(3); });
-   console.log("ready");
-   setInterval(() => {}, 1e9);`,
+  `for (const signal of ["SIGTERM", "SIGINT"])
+     process.on(signal, () => { console.log("cleaned"); process.exit(3); });
+   setTimeout(() => {}, 60_000);
+   console.log("ready");`,
 ];
 
 describe("lock run", () => {
