@@ -93,6 +93,9 @@ export const CLAIM_TTL_MS = 30_000;
 /** How late a foreign retry must be before it counts as orphaned (RSM-3). */
 export const CLAIM_GRACE_MS = 30_000;
 
+/** How long a claim whose write was not answered is watched for; one that lands later than that waits for a restart. */
+export const UNCONFIRMED_CLAIM_MS = 600_000;
+
 /** Least time between two scans for retries to claim, and between two looks at the pauses (RSM-3, 6.4). */
 export const SCAN_EVERY_MS = 55_000;
 
