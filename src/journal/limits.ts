@@ -57,6 +57,9 @@ export const PID_START_TOLERANCE_MS = 60_000;
 /** How often a node tells what it is configured for (GC-1). */
 export const MANIFEST_EVERY_MS = 6 * 3600_000;
 
+/** When a manifest that did not land is tried again. */
+export const MANIFEST_RETRY_MS = 600_000;
+
 /**
  * A host whose newest manifest is older than this will not come back under that name: it missed three manifests in a row, so neither
  * one lost write nor a slow one can look like it. Its open runs are then closed by a peer.
@@ -75,7 +78,7 @@ export const LOST_HOSTS_EVERY_MS = 3600_000;
 /** How often a process collects garbage (GC-1). */
 export const COLLECT_EVERY_MS = 24 * 3600_000;
 
-/** Manifest streams a collection reads; more: the pass says so and goes on without them, which keeps more. */
+/** Manifest streams a collection reads. More: the pass says so and gives up, since it would not know what the others protect. */
 export const MANIFEST_STREAMS_MAX = 2000;
 
 /** Records read of each stream of manifests. */
