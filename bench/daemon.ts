@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -79,7 +79,7 @@ async function idleRows(folder: string): Promise<BenchRow[]> {
   }
 }
 
-const options = { env: environment, stdio: ["ignore", "ignore", "pipe"] } as const;
+const options: SpawnOptions = { env: environment, stdio: ["ignore", "ignore", "pipe"] };
 
 /** Jobs that are never due while the bench looks: once a year, at different times. */
 function writeJobs(folder: string, count: number): string {

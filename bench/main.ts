@@ -5,6 +5,8 @@ import type { BenchRow } from "./row.ts";
 
 const parts: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   schedule: async () => (await import("./schedule.ts")).scheduleRows(),
+  report: async () => (await import("./report.ts")).reportRows(),
+  resources: async () => (await import("./resources.ts")).resourceRows(),
   daemon: async () => (await import("./daemon.ts")).daemonRows(),
 };
 

@@ -1,6 +1,6 @@
 import { Command, CommanderError, Option } from "commander";
 import { version } from "../contract/version.ts";
-import { UsageError } from "./usage-error.ts";
+import { Refusal, UsageError } from "./errors.ts";
 
 /** The root options that every command may need (config 12.1). */
 export interface RootOptions {
@@ -51,7 +51,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     .option("--third-party-licenses", "print the notices of bundled packages and exit")
     .version(version, "--version", "print the version and exit")
     .action(async () => {
-      const { runRoot } = await import("./daemon.ts");
+      const { runRoot } = await import("./root.ts");
       const { validateConfig, jobSetId, thirdPartyLicenses } = program.opts<Record<string, boolean | undefined>>();
       const mode = thirdPartyLicenses ? "licenses" : jobSetId ? "job set id" : validateConfig ? "validate" : "daemon";
       exitCode = await runRoot(mode, context.root(), args.length === 0, () => program.helpInformation());
@@ -69,6 +69,10 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     await program.parseAsync(expandPrefixes(args, program), { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof Refusal) {
+      process.stderr.write(`cronstable${asked === null ? "" : ` ${asked}`}: ${error.message}\n`);
+      return 1;
+    }
     if (!(error instanceof UsageError)) throw error;
     process.stderr.write(`usage: ${program.name()} ${program.usage()}\ncronstable: error: ${error.message}\n`);
     return 2;

@@ -1,61 +1,83 @@
-import { existsSync } from "node:fs";
-import { homedir } from "node:os";
-import { jobSetId } from "../config/fingerprint.ts";
-import { type LoadResult, loadConfig } from "../config/load.ts";
-import { problemsText } from "../config/problem.ts";
-import { levelThreshold } from "../daemon/logging/record.ts";
-import { createStandardLogs } from "../daemon/logging/standard.ts";
-import type { RootOptions } from "./command-line.ts";
-import { UsageError } from "./usage-error.ts";
-
-/** Where a configuration is looked for when none is named (config 1.1). */
-export const DEFAULT_CONFIG = "/etc/cronstable.d";
-
-export type RootMode = "daemon" | "validate" | "job set id" | "licenses";
+import { hostname } from "node:os";
+import type { Logger } from "../contract/log.ts";
+import { type Daemon, startDaemon } from "../daemon/daemon.ts";
+import { loadAside } from "../daemon/load-aside.ts";
+import { createLogs } from "../daemon/logging/logs.ts";
+import type { LineSink } from "../daemon/logging/sinks.ts";
+import { directStderr, type StandardOptions, standardTree } from "../daemon/logging/standard.ts";
+import { createMirror, type Mirror, type MirrorStream } from "../execution/capture/mirror.ts";
+import { systemClock } from "../platform/clock.ts";
+import { outputTarget } from "../platform/output-target.ts";
+import { systemSpawner } from "../platform/spawn/system-spawner.ts";
+import { tzdataProblem } from "../schedule/tzdata.ts";
 
 /**
- * What `cronstable` does without a subcommand (config 12.1).
+ * The daemon as a process, in the foreground: signals in, exit code out (config 13).
  *
- * @param bare no arguments at all were given
- * @returns the exit code
+ * @returns the exit code: 0 after a graceful stop, 1 when the configuration cannot be used
  */
-export async function runRoot(mode: RootMode, root: RootOptions, bare: boolean, help: () => string): Promise<number> {
-  const threshold = levelThreshold(root.logLevel);
-  if (threshold === null) {
-    throw new UsageError(`invalid --log-level '${root.logLevel}' (use DEBUG, INFO, WARNING, ERROR or CRITICAL)`);
-  }
-  if (mode === "licenses") {
-    const { thirdPartyLicenses } = await import("./licenses.ts");
-    process.stdout.write(thirdPartyLicenses());
-    return 0;
-  }
-  const path = root.config ?? DEFAULT_CONFIG;
-  if (path === DEFAULT_CONFIG && !existsSync(path)) return noDefault(path, bare, help());
-
-  const { logs, close } = createStandardLogs({ threshold, format: root.logFormat });
+export async function runDaemon(path: string, options: StandardOptions): Promise<number> {
+  const clock = systemClock;
+  let mirror: Mirror | null = null;
+  // The log shares the queue of the jobs' output, so that a line stands where it belongs and no reader can hold the daemon up (F37).
+  const shared = (stream: MirrorStream): LineSink => ({
+    write: (line) =>
+      mirror === null
+        ? directStderr.write(line)
+        : mirror.write(stream, "", { text: line, lines: 1, bytes: Buffer.byteLength(line) }),
+    close: () => {},
+  });
+  const sinks = { stdout: shared("stdout"), stderr: shared("stderr") };
+  const logs = createLogs(clock, standardTree(options, sinks.stderr));
   const log = logs.named("cronstable");
-  try {
-    const loaded = loadConfig(path, { environment: process.env, home: homedir() });
-    if (!loaded.ok) {
-      log.error(`Configuration error: ${problemsText(loaded.problems)}`);
-      return 1;
-    }
-    if (mode === "daemon") {
-      const { runDaemon } = await import("../daemon/run.ts");
-      return await runDaemon({ path, loaded, logs });
-    }
-    const configLog = logs.named("cronstable.config");
-    for (const { level, message } of loaded.config.warnings) configLog[level](message);
-    if (mode === "job set id") process.stdout.write(`${jobSetId(loaded.config.jobs)}\n`);
-    else log.info("Configuration is valid.");
-    return 0;
-  } finally {
-    await close();
+
+  // Aside like every reload: what it takes to read a configuration is gone again when it has been read.
+  const loaded = await loadAside(path);
+  if (!loaded.ok) {
+    log.error(`Configuration error: ${loaded.detail}`);
+    return 1;
   }
+  const zoneTrouble = tzdataProblem();
+  if (zoneTrouble !== null) log.warning(zoneTrouble);
+
+  const host = process.env.HOSTNAME ?? hostname();
+  process.env.HOSTNAME = host;
+  const output = createMirror({ stdout: outputTarget(1, clock), stderr: outputTarget(2, clock) }, clock, log);
+  mirror = output;
+  const daemon = startDaemon(loaded.config, {
+    clock,
+    host,
+    logs,
+    standardSinks: sinks,
+    load: () => loadAside(path),
+    spawner: systemSpawner((reason) => log.warning(reason)),
+    mirror: output,
+    environment: process.env,
+  });
+  await stopRequested(daemon, log);
+  await output.drain();
+  return 0;
 }
 
-function noDefault(path: string, bare: boolean, help: string): number {
-  const guidance = `cronstable error: configuration file not found at the default location (${path}). Run \`cronstable init\` to create a starter configuration there, or point -c/--config at an existing file or directory.\n`;
-  (bare ? process.stdout : process.stderr).write(`${guidance}\n${help}`);
-  return bare ? 0 : 1;
+/** Resolves when the daemon has stopped, SIGINT or SIGTERM having asked for it. A further one says who is waited for. */
+function stopRequested(daemon: Daemon, log: Logger): Promise<void> {
+  return new Promise((resolve) => {
+    let stopping = false;
+    const stop = (): void => {
+      if (!stopping) {
+        stopping = true;
+        void daemon.stop().then(resolve);
+        return;
+      }
+      const waitedFor = daemon.awaited().map(({ name, pid }) => (pid === null ? name : `${name} (pid ${pid})`));
+      log.warning(
+        waitedFor.length === 0
+          ? "already shutting down: every job has ended, its reports are being sent"
+          : `already shutting down, waiting for ${waitedFor.join(", ")}; cancel or kill them to end at once`,
+      );
+    };
+    process.on("SIGINT", stop);
+    process.on("SIGTERM", stop);
+    process.on("SIGHUP", () => daemon.reload());
+  });
 }

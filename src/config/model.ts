@@ -29,6 +29,8 @@ export interface Config {
   readonly files: readonly string[];
   /** Set in directory mode: its modification time is part of the signature. */
   readonly directory: string | null;
+  /** What the files looked like just before they were read; `currentSignature` says what they look like now. */
+  readonly signature: string;
 }
 
 /** `message` names its job or section and what to do. */
@@ -37,9 +39,10 @@ export interface ConfigWarning {
   readonly message: string;
 }
 
-/** When a job is due: `@reboot`, or a timetable in a zone. */
+/** When a job is due: `@reboot`, a timetable in a zone, or, for a DAG's task, whenever its DAG says so. */
 export type Timing =
   | { readonly kind: "reboot" }
+  | { readonly kind: "by-dag" }
   | { readonly kind: "timetable"; readonly schedule: Schedule; readonly zone: Zone };
 
 export type Command = string | readonly string[];
@@ -48,7 +51,7 @@ export interface JobConfig {
   readonly name: string;
   readonly place: Place;
   readonly command: Command;
-  /** The crontab line as configured (mapping form rendered, config 6.1), `@reboot` included. */
+  /** The crontab line as configured (mapping form rendered, config 6.1), `@reboot` included; a task has its DAG's, or none. */
   readonly scheduleText: string;
   readonly timing: Timing;
   readonly utc: boolean;
@@ -357,6 +360,8 @@ export interface ClusterConfig {
   readonly shareNodeStats: boolean;
   /** The overlay mesh beside a lease backend. */
   readonly observability: ClusterMesh | null;
+  /** What is legal and yet unlikely to be meant; logged as warnings each time the manager is started, not on every reload. */
+  readonly advisories: readonly string[];
 }
 
 export type NotifyEvent = "dag_failure" | "approval_waiting" | "leader_change" | "quorum_loss";

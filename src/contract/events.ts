@@ -3,6 +3,7 @@ import type { EpochMs } from "../platform/clock.ts";
 import type { HistoryRow } from "./history.ts";
 import type { LiveRun } from "./launcher.ts";
 import type { NotRunReason } from "./reason.ts";
+import type { SlaCheck } from "./report.ts";
 import type { RunId, RunResult, Trigger } from "./run.ts";
 
 /** What happens in the daemon, for metrics, live streams and notifications (DESIGN idea 7). */
@@ -38,6 +39,8 @@ export interface DaemonEvents {
     readonly at: EpochMs;
   };
   "failure.permanent": { readonly job: JobConfig; readonly runId: RunId; readonly at: EpochMs };
+  /** An SLA check of a job was latched, or let go. */
+  "job.late": { readonly job: string; readonly check: SlaCheck; readonly late: boolean; readonly at: EpochMs };
   "config.applied": { readonly jobSetId: string; readonly jobs: number; readonly at: EpochMs };
   "config.refused": { readonly at: EpochMs };
 }

@@ -1,6 +1,6 @@
 import type { JobConfig } from "../config/model.ts";
 import type { EpochMs } from "../platform/clock.ts";
-import type { RunId, RunResult, StopCause } from "./run.ts";
+import type { ResourceUsage, RunId, RunResult, StopCause } from "./run.ts";
 
 /** One run to start. */
 export interface LaunchRequest {
@@ -31,6 +31,8 @@ export interface LiveResources {
   readonly cpuPercent: number;
   readonly cpuSeconds: number;
   readonly rssBytes: number;
+  /** So far, as in `ResourceUsage.series`, the last point provisional. */
+  readonly series: ResourceUsage["series"];
 }
 
 /** One captured line as shown live. `line` has no newline. */

@@ -4,9 +4,9 @@ import type { Logger } from "../contract/log.ts";
 /** What a reload needs of the world. */
 export interface ReloadParts {
   readonly log: Logger;
-  /** Changes whenever a file that the last good load read has changed (config 10). */
-  signature(): string;
-  /** Loads beside the running daemon. Never rejects. */
+  /** Whether a file that this configuration was read from has changed, appeared or gone (config 10). */
+  hasChanged(config: Config): boolean;
+  /** Loads beside the running daemon. Never rejects; `detail` says all that is wrong. */
   load(): Promise<{ readonly ok: true; readonly config: Config } | { readonly ok: false; readonly detail: string }>;
   /** Puts a good configuration in force; cannot fail. */
   apply(config: Config): void;
@@ -17,46 +17,45 @@ export interface ReloadParts {
 export interface Reloader {
   /** The look at the files, once a minute: loads when something changed, or while the last load was bad. */
   check(): void;
-  /** SIGHUP: loads even if nothing seems to have changed, and again until one load is good. */
+  /** SIGHUP: loads even if nothing seems to have changed. */
   force(): void;
   /** Lets go of a load under way: its result is not applied. */
   stop(): void;
 }
 
+type State = "idle" | "loading" | "loading, asked again" | "stopped";
+
 /**
  * Reloads the configuration: all that can fail happens aside, then the swap, which cannot. A bad configuration changes nothing, is said
  * each time it is tried, and is tried again every minute.
  */
-export function createReloader(parts: ReloadParts, first: string): Reloader {
+export function createReloader(parts: ReloadParts, first: Config): Reloader {
   const { log } = parts;
   let inForce = first;
-  let state: "idle" | "loading" | "loading, asked again" | "stopped" = "idle";
-  let retry = false;
+  let lastWasBad = false;
+  let state: State = "idle";
+  const stateNow = (): State => state; // what others made of it while a load was awaited
 
   const load = async (): Promise<void> => {
     state = "loading";
-    // Taken before the files are read: a change during the load is seen as one afterwards.
-    const signature = parts.signature();
     const loaded = await parts.load();
-    if (state === "stopped") return;
-    const again = state === "loading, asked again";
+    const meanwhile = stateNow();
+    if (meanwhile === "stopped") return;
     state = "idle";
-    retry = !loaded.ok;
+    lastWasBad = !loaded.ok;
     if (loaded.ok) {
-      inForce = signature;
+      inForce = loaded.config;
       parts.apply(loaded.config);
-      // The set of files may be another now; what counts from here on is what this load read.
-      inForce = parts.signature();
     } else {
       log.error(`Error in configuration file(s), so not updating any of the config.:\n${loaded.detail}`);
     }
     parts.onOutcome(loaded.ok);
-    if (again) void load();
+    if (meanwhile === "loading, asked again") void load();
   };
 
   return {
     check() {
-      if (state === "idle" && (retry || parts.signature() !== inForce)) void load();
+      if (state === "idle" && (lastWasBad || parts.hasChanged(inForce))) void load();
     },
     force() {
       if (state === "stopped") return;

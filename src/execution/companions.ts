@@ -10,8 +10,19 @@ export interface ResourceMonitor {
 
 export interface ResourceWatch {
   now(): LiveResources | null;
-  /** Takes a last sample and stops. Null when nothing was ever sampled. */
-  end(): Promise<ResourceUsage | null>;
+  /**
+   * Takes a last sample and stops. Resolves within 2 s, with null when nothing was ever sampled.
+   *
+   * @param exitTimes what waiting for the direct child told (`wait4`), where the caller has it: then also what the run used after
+   *   the last sample is counted
+   */
+  end(exitTimes?: ExitTimes | null): Promise<ResourceUsage | null>;
+}
+
+/** CPU time of an ended process and of all the children it had waited for. */
+export interface ExitTimes {
+  readonly userSeconds: number;
+  readonly systemSeconds: number;
 }
 
 /** Puts a run under the caps of its `resourceLimits` (running 18). */
@@ -28,10 +39,19 @@ export interface LimitsRefused {
 
 export interface Cage {
   readonly kind: "cage";
-  /** A command that joins the cage and then execs the argv that follows it; empty when no cap could be enforced. */
+  /**
+   * A command that joins the cage and then execs the argv that follows it; empty when the host gives no control group to live in.
+   * It comes before any change of identity. It fails to join only if the host takes the group away meanwhile: then it goes on
+   * without caps, or exits 127 where they are required, and `entered` tells.
+   */
   readonly argvPrefix: readonly string[];
   /** Kills all that lives in the cage, also what left the process group. Goes with every forced kill of the group. */
   kill(): void;
+  /**
+   * Whether a process came to live in the cage; asked when the direct child has ended. False: the command did not run under its
+   * caps, and where they are required it did not run at all, which makes the run a launch failure.
+   */
+  entered(): boolean;
   /** What held, asked once when the run's process and output have ended; the cage is removed then or as soon as it empties. */
   finish(): LimitsRecord;
 }

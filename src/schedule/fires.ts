@@ -1,6 +1,7 @@
 import type { Schedule } from "./expression.ts";
 import { firstLabelFrom, horizonLabel, lastLabelUpTo, matches } from "./labels.ts";
 import { type Offsets, widestShiftSeconds } from "./offsets.ts";
+import { isRoundTheClock } from "./parts.ts";
 import type { Zone } from "./zone.ts";
 
 /**
@@ -45,21 +46,15 @@ export function isFire(schedule: Schedule, zone: Zone, instantMs: number): boole
   if (zone.offsets === null) return due(instant);
   const { start, offset, offsetBefore } = zone.offsets(instant);
   const isRepeated = instant + offset < start + offsetBefore;
-  if (due(instant + offset) && (!isRepeated || isRoundTheClock(schedule))) return true; // F1, F2
+  if (due(instant + offset) && (!isRepeated || isRoundTheClock(schedule.hours))) return true; // F1, F2
   return instant + offsetBefore < start + offset && due(instant + offsetBefore); // F3
 }
-
-function isRoundTheClock(schedule: Schedule): boolean {
-  return schedule.hours.low === everyHour;
-}
-
-const everyHour = 0xff_ffff;
 
 /** First fire not before `from`, in seconds; Infinity when there is none. */
 function firstInZone(schedule: Schedule, offsets: Offsets, from: number): number {
   for (let at = from; at < horizonLabel + widestShiftSeconds; ) {
     const { start, end, offset, offsetBefore } = offsets(at);
-    const unseen = isRoundTheClock(schedule) ? at + offset : Math.max(at + offset, start + offsetBefore); // F2
+    const unseen = isRoundTheClock(schedule.hours) ? at + offset : Math.max(at + offset, start + offsetBefore); // F2
     const shown = firstLabelFrom(schedule, unseen);
     let fire = shown - offset;
     if (at + offsetBefore < start + offset) {
@@ -77,7 +72,7 @@ function firstInZone(schedule: Schedule, offsets: Offsets, from: number): number
 function lastInZone(schedule: Schedule, offsets: Offsets, upTo: number): number {
   for (let at = Math.min(upTo, horizonLabel + widestShiftSeconds); at > -widestShiftSeconds; ) {
     const { start, offset, offsetBefore } = offsets(at);
-    const unseen = start + (isRoundTheClock(schedule) ? offset : Math.max(offset, offsetBefore)); // F2
+    const unseen = start + (isRoundTheClock(schedule.hours) ? offset : Math.max(offset, offsetBefore)); // F2
     const shown = lastLabelUpTo(schedule, at + offset);
     let fire = shown < unseen ? Number.NEGATIVE_INFINITY : shown - offset;
     if (offsetBefore < offset) {

@@ -1,10 +1,12 @@
-import { civilDate, dayNumber, monthLength, secondsPerDay } from "./civil.ts";
+import { civilDate, dayNumber, secondsPerDay } from "./civil.ts";
 import type { Schedule } from "./expression.ts";
 import { acceptedDays } from "./month-days.ts";
+import { takesAllMonthDays, takesAllMonths, takesAllWeekdays } from "./parts.ts";
 import { atOrAfter, atOrBefore, has } from "./value-set.ts";
 
-/** The search ends with this civil year, forward and, for past fires, backward with 1970 (section 20). */
+/** The civil years that the search ends with: forward, and backward for past fires (section 20). */
 const lastYear = 2099;
+const firstYear = 1970;
 const lastDay = dayNumber(lastYear, 12, 31);
 
 /** First label after all that a schedule can be due at. */
@@ -43,16 +45,12 @@ export function lastLabelUpTo(schedule: Schedule, upTo: number): number {
 }
 
 function isEveryDay(schedule: Schedule): boolean {
-  return schedule.years === null && schedule.months.low === allMonths && takesAllDays(schedule);
+  return schedule.years === null && takesAllMonths(schedule.months) && takesAllDays(schedule);
 }
 
-function takesAllDays(schedule: Schedule): boolean {
-  return schedule.monthDays.plain.low === allMonthDays && schedule.weekDays.plain.low === allWeekdays;
+function takesAllDays({ monthDays, weekDays }: Schedule): boolean {
+  return takesAllMonthDays(monthDays) && takesAllWeekdays(weekDays);
 }
-
-const allMonths = 0b1_1111_1111_1110;
-const allMonthDays = -2; // bits 1 to 31
-const allWeekdays = 0b111_1111;
 
 function acceptsDay(schedule: Schedule, dayNumber: number): boolean {
   if (isEveryDay(schedule)) return true;
@@ -77,11 +75,11 @@ function nextDay(schedule: Schedule, from: number): number | null {
   if (from > lastDay) return null;
   if (isEveryDay(schedule)) return from;
   const start = civilDate(from);
-  let { month, day } = start;
-  for (let year = start.year; year <= lastYear; year++, month = 1, day = 1) {
+  for (let year = start.year; year <= lastYear; year++) {
     if (!acceptsYear(schedule, year)) continue;
-    for (month = atOrAfter(schedule.months, month); month > 0; month = atOrAfter(schedule.months, month + 1)) {
-      const firstDay = year === start.year && month === start.month ? day : 1;
+    const firstMonth = year === start.year ? start.month : 1;
+    for (let month = nextMonth(schedule, firstMonth); month > 0; month = nextMonth(schedule, month + 1)) {
+      const firstDay = year === start.year && month === start.month ? start.day : 1;
       const days = daysIn(schedule, year, month) & (-1 << firstDay);
       if (days !== 0) return dayNumber(year, month, 31 - Math.clz32(days & -days));
     }
@@ -94,16 +92,26 @@ function previousDay(schedule: Schedule, upTo: number): number | null {
   if (upTo < 0) return null;
   if (isEveryDay(schedule)) return upTo;
   const start = civilDate(upTo);
-  let { month } = start;
-  for (let year = start.year; year >= 1970; year--, month = 12) {
+  for (let year = start.year; year >= firstYear; year--) {
     if (!acceptsYear(schedule, year)) continue;
-    for (month = atOrBefore(schedule.months, month); month > 0; month = atOrBefore(schedule.months, month - 1)) {
-      const lastDay = year === start.year && month === start.month ? start.day : monthLength(year, month);
-      const days = daysIn(schedule, year, month) & (-1 >>> (31 - lastDay));
+    const finalMonth = year === start.year ? start.month : 12;
+    for (let month = previousMonth(schedule, finalMonth); month > 0; month = previousMonth(schedule, month - 1)) {
+      const finalDay = year === start.year && month === start.month ? start.day : 31;
+      const days = daysIn(schedule, year, month) & (-1 >>> (31 - finalDay));
       if (days !== 0) return dayNumber(year, month, 31 - Math.clz32(days));
     }
   }
   return null;
+}
+
+/** First selected month not before `month` (1 to 13), or -1. */
+function nextMonth({ months }: Schedule, month: number): number {
+  return atOrAfter(months, month);
+}
+
+/** Last selected month not after `month` (0 to 12), or -1. */
+function previousMonth({ months }: Schedule, month: number): number {
+  return atOrBefore(months, month);
 }
 
 /** First due second of the day not before `from`, or -1. */

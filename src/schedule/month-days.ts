@@ -1,6 +1,6 @@
 import { dayNumber, monthLength, weekdayOf } from "./civil.ts";
-import { type MonthDays, nthWeekday, type WeekDays } from "./parts.ts";
-import { atOrAfter, has, members } from "./value-set.ts";
+import { type MonthDays, nthWeekdayOf, type WeekDays } from "./parts.ts";
+import { atOrAfter } from "./value-set.ts";
 
 /** The facts of one month that both day columns go by. */
 interface Month {
@@ -29,46 +29,41 @@ export function acceptsWeekday(weekDays: WeekDays, year: number, month: number, 
   return (daysByWeekday(weekDays, monthFacts(year, month)) & (1 << day)) !== 0;
 }
 
-/** Whether a month of that length has a day the column's plain days and W targets name, or its L offsets reach. */
 function monthFacts(year: number, month: number): Month {
   return { length: monthLength(year, month), firstWeekday: weekdayOf(dayNumber(year, month, 1)) };
 }
 
-function daysByNumber(column: MonthDays, month: Month): number {
-  let days = column.plain.low;
-  for (let back = atOrAfter(column.beforeLast, 0); back >= 0; back = atOrAfter(column.beforeLast, back + 1))
+function daysByNumber({ plain, beforeLast, nearestWeekdayTo, lastWeekday }: MonthDays, month: Month): number {
+  let days = plain.low;
+  for (let back = atOrAfter(beforeLast, 0); back >= 0; back = atOrAfter(beforeLast, back + 1))
     if (back < month.length) days |= 1 << (month.length - back);
-  for (const target of members(column.nearestWeekdayTo))
-    if (target <= month.length) days |= 1 << nearestWeekday(target, month);
-  if (column.lastWeekday) days |= 1 << nearestWeekday(month.length, month);
+  for (let day = atOrAfter(nearestWeekdayTo, 1); day > 0; day = atOrAfter(nearestWeekdayTo, day + 1))
+    if (day <= month.length) days |= 1 << nearestWeekday(day, month);
+  if (lastWeekday) days |= 1 << nearestWeekday(month.length, month);
   return days;
 }
 
 /** The Monday to Friday nearest to a day, never leaving the month. */
 function nearestWeekday(day: number, month: Month): number {
-  const weekday = weekdayOfDay(day, month);
+  const weekday = (month.firstWeekday + day - 1) % 7;
   if (weekday === 6) return day === 1 ? 3 : day - 1;
   if (weekday === 0) return day === month.length ? day - 2 : day + 1;
   return day;
 }
 
-function daysByWeekday(column: WeekDays, month: Month): number {
-  let days = 0;
-  for (let day = 1; day <= 7; day++) {
-    const weekday = weekdayOfDay(day, month);
-    if (has(column.plain, weekday)) days |= everyWeekFrom << day;
-    if (has(column.last, weekday)) days |= 1 << (day + Math.floor((month.length - day) / 7) * 7);
-    for (let ordinal = 1; ordinal <= 5; ordinal++) {
-      const nth = day + (ordinal - 1) * 7;
-      if (nth <= month.length && has(column.nth, nthWeekday(weekday, ordinal))) days |= 1 << nth;
-    }
+function daysByWeekday({ plain, last, nth }: WeekDays, month: Month): number {
+  let days = everyWeek(plain.low, month);
+  if (last.low !== 0) days |= everyWeek(last.low, month) & (-1 << (month.length - 6));
+  for (let member = atOrAfter(nth, 0); member >= 0; member = atOrAfter(nth, member + 1)) {
+    const { weekday, ordinal } = nthWeekdayOf(member);
+    const day = 1 + ((weekday - month.firstWeekday + 7) % 7) + (ordinal - 1) * 7;
+    if (day <= month.length) days |= 1 << day;
   }
   return days;
 }
 
-/** Days 0, 7, 14, 21 and 28. */
-const everyWeekFrom = 0b10000001000000100000010000001;
-
-function weekdayOfDay(day: number, month: Month): number {
-  return (month.firstWeekday + day - 1) % 7;
+/** The days of the month that fall on one of the weekdays, given as bits from Sunday. */
+function everyWeek(weekdays: number, { firstWeekday }: Month): number {
+  const week = ((weekdays >> firstWeekday) | (weekdays << (7 - firstWeekday))) & 0b111_1111;
+  return (week << 1) | (week << 8) | (week << 15) | (week << 22) | (week << 29);
 }

@@ -41,14 +41,18 @@ export function offsetsOf(zoneName: string): Offsets {
     const within = Math.min(Math.max(instant, earliest), latest);
     const wanted = Math.floor(within / chunkSeconds);
     if (wanted !== index) {
-      stretches = chunks.get(wanted) ?? readChunk(offsetAt, wanted);
+      stretches = chunks.get(wanted) ?? remember(chunks, wanted, readChunk(offsetAt, wanted));
       index = wanted;
-      if (chunks.size >= cachedChunksMax) chunks.delete(chunks.keys().next().value ?? wanted);
-      chunks.set(wanted, stretches);
     }
     for (const stretch of stretches) if (within < stretch.end) return stretch;
     throw new RangeError(`no offset of ${zoneName} at ${instant}`);
   };
+}
+
+function remember<T>(chunks: Map<number, T>, index: number, chunk: T): T {
+  if (chunks.size >= cachedChunksMax) chunks.delete(chunks.keys().next().value ?? index);
+  chunks.set(index, chunk);
+  return chunk;
 }
 
 /** The stretches that overlap the chunk or the days just before it, in order; the last one ends with the chunk. */
@@ -99,12 +103,8 @@ function offsetProbe(zoneName: string): (instant: number) => number {
     second: "numeric",
   });
   return (instant) => {
-    const shown =
-      clock
-        .format(instant * 1000)
-        .match(/\d+/g)
-        ?.map(Number) ?? [];
-    const [month = 0, day = 0, year = 0, hours = 0, minutes = 0, seconds = 0] = shown;
+    const shown = clock.format(instant * 1000).match(/\d+/g);
+    const [month = 0, day = 0, year = 0, hours = 0, minutes = 0, seconds = 0] = shown?.map(Number) ?? [];
     return labelOf(year, month, day, hours * 3600 + minutes * 60 + seconds) - instant;
   };
 }

@@ -25,9 +25,37 @@ export interface WeekDays {
 /** Years in increasing order; null is any year at all, which differs from naming all of them (2.7). */
 export type Years = readonly number[] | null;
 
+/** Whether the column leaves out no day on its own account; a special form beside `*` changes nothing. */
+export function takesAllMonthDays({ plain }: MonthDays): boolean {
+  return plain.low === allMonthDays;
+}
+
+export function takesAllWeekdays({ plain }: WeekDays): boolean {
+  return plain.low === allWeekdays;
+}
+
+/** Whether every hour of the day is due: such a rhythm goes on through a repeated hour. */
+export function isRoundTheClock(hours: ValueSet): boolean {
+  return hours.low === allHours;
+}
+
+export function takesAllMonths(months: ValueSet): boolean {
+  return months.low === allMonths;
+}
+
+const allMonthDays = -2; // bits 1 to 31
+const allMonths = 0b1_1111_1111_1110;
+const allWeekdays = 0b111_1111;
+const allHours = 0xff_ffff;
+
 /** The k-th (1 to 5) such weekday of a month, as one number that fits a `ValueSet`. */
 export function nthWeekday(weekday: number, ordinal: number): number {
   return weekday * 5 + ordinal - 1;
+}
+
+/** The inverse of `nthWeekday`. */
+export function nthWeekdayOf(member: number): { weekday: number; ordinal: number } {
+  return { weekday: Math.floor(member / 5), ordinal: (member % 5) + 1 };
 }
 
 /** The values a column without special forms selects. */

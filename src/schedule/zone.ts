@@ -1,4 +1,4 @@
-import { dateText, padded, secondsPerDay, timeText } from "./civil.ts";
+import { dateText, padded, timeText } from "./civil.ts";
 import { type Offsets, offsetsOf, widestShiftSeconds } from "./offsets.ts";
 import { zoneNames } from "./zone-names.ts";
 
@@ -28,11 +28,18 @@ export function zoneNamed(name: string): Zone | null {
   return zone;
 }
 
-/** The host's zone, which is an ordinary zone in all but its label. */
+/** The host's zone, which is an ordinary zone in all but its label; null when the name is unknown. */
 export function localZone(hostName: string): Zone | null {
+  const known = localZones.get(hostName);
+  if (known !== undefined) return known;
   const zone = zoneNamed(hostName);
-  return zone === null ? null : { ...zone, label: "local" };
+  if (zone === null) return null;
+  const local: Zone = { ...zone, label: "local" };
+  localZones.set(hostName, local);
+  return local;
 }
+
+const localZones = new Map<string, Zone>();
 
 /** Seconds east of UTC at an instant (seconds since 1970). */
 export function offsetAt(zone: Zone, instant: number): number {
@@ -76,13 +83,6 @@ export function isoInZone(zone: Zone, ms: number): string {
 /** ISO 8601 of a label with an offset of the caller's choice. */
 export function isoText(label: number, offset: number, fraction = ""): string {
   return `${dateText(label)}T${timeText(label)}${fraction}${offsetText(offset)}`;
-}
-
-/** Hour and minute that the zone's wall clock shows. */
-export function timeOfDay(zone: Zone, instant: number): { hour: number; minute: number } {
-  const label = labelAt(zone, instant);
-  const second = label - Math.floor(label / secondsPerDay) * secondsPerDay;
-  return { hour: Math.floor(second / 3600), minute: Math.floor(second / 60) % 60 };
 }
 
 function offsetText(offset: number): string {

@@ -3,8 +3,8 @@ import type { Logger } from "../contract/log.ts";
 import type { Clock, EpochMs } from "../platform/clock.ts";
 import { sameSchedule } from "../schedule/expression.ts";
 import { nextFire } from "../schedule/fires.ts";
+import { judgeDue } from "../schedule/lateness.ts";
 import { createAgenda } from "./agenda.ts";
-import { wake } from "./late.rules.ts";
 import { BACKWARD_STEP_MAX_MS } from "./limits.ts";
 import { inSlices } from "./slices.ts";
 
@@ -38,6 +38,13 @@ interface Entry {
   neverFires: boolean;
 }
 
+interface DueSlot {
+  readonly name: string;
+  readonly slot: EpochMs;
+  readonly order: number;
+  readonly round: number;
+}
+
 /** The firing loop (schedules 7): sleeps until the soonest instant or the next minute, on the monotonic clock, and serves what is due. */
 export function createFireLoop(clock: Clock, log: Logger, listener: FireLoopListener): FireLoop {
   const agenda = createAgenda();
@@ -60,40 +67,40 @@ export function createFireLoop(clock: Clock, log: Logger, listener: FireLoopList
       return;
     }
     agenda.delete(job.name);
-    if (job.timing.kind === "reboot" || !job.enabled) return;
+    if (job.timing.kind !== "timetable" || !job.enabled) return;
     entry.neverFires = true;
     log.warning(
       `job '${job.name}': schedule '${job.scheduleText}' has no future occurrence and will NEVER fire; fix the schedule or disable the job (its status reports never_fires)`,
     );
   };
 
-  const serve = (
-    name: string,
-    dueAt: EpochMs,
-    now: EpochMs,
-    slots: { name: string; slot: EpochMs; order: number; round: number }[],
-  ): void => {
+  /** Finds what a due job is to run, and its next instant. */
+  const serve = (name: string, dueAt: EpochMs, now: EpochMs, slots: DueSlot[]): void => {
     const entry = entries.get(name);
     if (entry?.job.timing.kind !== "timetable") return;
     const { schedule, zone } = entry.job.timing;
-    const woken = wake(schedule, zone, dueAt, now);
-    if (woken.next !== null) {
-      agenda.set(name, woken.next);
+    const due = judgeDue(schedule, zone, dueAt, now);
+    if (due.nextMs !== null) {
+      agenda.set(name, due.nextMs);
     } else {
       entry.neverFires = true;
       log.warning(
         `job '${name}': schedule '${entry.job.scheduleText}' has no further occurrence and will NEVER fire again; fix the schedule or disable the job (its status reports never_fires)`,
       );
     }
-    if (woken.gap !== null) {
-      log.warning(
-        `job ${name}: the scheduler fell behind by ${Math.round(woken.gap.lateMs / 1000)}s (a slow pass, stall, suspend, or clock change); resuming at the current slot instead of replaying the interval`,
-      );
-      listener.onGap(name, woken.gap);
+    if (due.kind === "replay") {
+      due.slots.forEach((slot, round) => {
+        slots.push({ name, slot, order: entry.order, round });
+      });
+      return;
     }
-    woken.slots.forEach((slot, round) => {
-      slots.push({ name, slot, order: entry.order, round });
-    });
+    log.warning(
+      `job ${name}: the scheduler fell behind by ${Math.round(due.lateMs / 1000)}s (a slow pass, stall, suspend, or clock change); resuming at the current slot instead of replaying the interval`,
+    );
+    if (due.skipped !== null) {
+      listener.onGap(name, { from: due.skipped.fromMs, until: due.skipped.beforeMs, lateMs: due.lateMs });
+    }
+    if (due.slot !== null) slots.push({ name, slot: due.slot, order: entry.order, round: 0 });
   };
 
   const reseedAfterStepBack = (now: EpochMs): void => {
@@ -117,7 +124,7 @@ export function createFireLoop(clock: Clock, log: Logger, listener: FireLoopList
     const now = clock.wallNow();
     lastWall = now;
     lastElapsed = clock.elapsedNow();
-    const slots: { name: string; slot: EpochMs; order: number; round: number }[] = [];
+    const slots: DueSlot[] = [];
     dropSlices = inSlices(
       clock,
       agenda.takeDue(now),
@@ -177,6 +184,6 @@ export function createFireLoop(clock: Clock, log: Logger, listener: FireLoopList
 /** Equal schedules in one zone, both enabled or both not: the pending instant stays (schedules 7.1). */
 function sameTimetable(a: Timed, b: Timed): boolean {
   if (a.enabled !== b.enabled || a.timing.kind !== b.timing.kind) return false;
-  if (a.timing.kind === "reboot" || b.timing.kind === "reboot") return true;
+  if (a.timing.kind !== "timetable" || b.timing.kind !== "timetable") return true;
   return a.timing.zone.label === b.timing.zone.label && sameSchedule(a.timing.schedule, b.timing.schedule);
 }

@@ -2,6 +2,7 @@ import type { JobConfig } from "../config/model.ts";
 import type { RetrySettled } from "../contract/events.ts";
 import type { HistoryRow } from "../contract/history.ts";
 import type { LogLevel } from "../contract/log.ts";
+import type { JobPause } from "../contract/pause.ts";
 import type { NotRunReason } from "../contract/reason.ts";
 import type { RunId, RunResult, StopCause, Trigger } from "../contract/run.ts";
 import type { EpochMs } from "../platform/clock.ts";
@@ -25,7 +26,7 @@ export interface JobState {
     readonly instances: number;
     readonly left: ReadonlySet<RunId>;
   }[];
-  readonly pause: Pause | null;
+  readonly pause: JobPause | null;
   /** The boot run came while the job was paused, and waits for its end. */
   readonly bootPending: boolean;
   /** Verdict of the run that ended last; what `onlyIfLastSucceeded` asks. */
@@ -55,14 +56,6 @@ export interface Completion {
   readonly stage: "queued" | "reporting" | "reporting permanent failure";
 }
 
-export interface Pause {
-  readonly since: EpochMs;
-  readonly until: EpochMs;
-  readonly note: string;
-  readonly by: string;
-  readonly channel: "api" | "mcp" | "cli";
-}
-
 /** What happens to a job. A run's id is drawn by the caller: the rules have no randomness. */
 export type JobEvent =
   | { readonly kind: "due"; readonly slot: EpochMs; readonly runId: RunId }
@@ -73,7 +66,7 @@ export type JobEvent =
   | { readonly kind: "spawned"; readonly runId: RunId; readonly pid: number | null; readonly startedAt: EpochMs }
   | { readonly kind: "finished"; readonly runId: RunId; readonly result: RunResult }
   | { readonly kind: "reported"; readonly runId: RunId }
-  | { readonly kind: "paused"; readonly pause: Pause }
+  | { readonly kind: "paused"; readonly pause: JobPause }
   | { readonly kind: "resumed" }
   /** The pause may have run out: looked at once a minute. Starts a boot run that waited for it. */
   | { readonly kind: "minute"; readonly runId: RunId }

@@ -15,6 +15,7 @@ import type { RunId, RunResult, Trigger } from "../contract/run.ts";
 import type { EpochMs } from "../platform/clock.ts";
 import type { Completion, JobEffect, JobEvent, JobState, Run, Start } from "./job-state.ts";
 import { afterFailure, deferRetry, endsLadder, freshLadder } from "./ladder.rules.ts";
+import { pauseInForce } from "./pause.rules.ts";
 
 export interface Turn {
   readonly state: JobState;
@@ -53,17 +54,12 @@ export function step(state: JobState, event: JobEvent, now: EpochMs): Turn {
   }
 }
 
-/** The pause in force at `now`; expiry is judged at every read (running 16.3). */
-export function activePause(state: JobState, now: EpochMs): JobState["pause"] {
-  return state.pause !== null && state.pause.until > now ? state.pause : null;
-}
-
 function due(state: JobState, { slot, runId }: { slot: EpochMs; runId: RunId }, now: EpochMs): Turn {
   const trigger: Trigger = { kind: "schedule", slot };
   const { job } = state;
   if (job === null) return refuse(state, trigger, slot, { kind: "removed" });
   if (state.stopping) return refuse(state, trigger, slot, { kind: "shutting-down" });
-  const pause = activePause(state, now);
+  const pause = pauseInForce(state.pause, now);
   if (pause !== null) {
     const until = new Date(pause.until).toISOString();
     return effects(
@@ -98,7 +94,7 @@ function boot(state: JobState, runId: RunId, now: EpochMs): Turn {
   const trigger: Trigger = { kind: "boot" };
   if (job === null || !job.enabled) return unchanged({ ...state, bootPending: false });
   if (state.stopping) return refuse(state, trigger, null, { kind: "shutting-down" });
-  const pause = activePause(state, now);
+  const pause = pauseInForce(state.pause, now);
   if (pause !== null) {
     return effects(
       { ...state, bootPending: true },
@@ -134,7 +130,7 @@ function retryDue(state: JobState, { ladderId, runId }: { ladderId: number; runI
       { kind: "refuse", trigger, slot: null, reason: { kind: "disabled" } },
     );
   }
-  const pause = activePause(state, now);
+  const pause = pauseInForce(state.pause, now);
   if (pause !== null) {
     // F-29: deferred, never consumed
     const deferred = deferRetry({ ...ladder, wait: ladder.wait }, now);
@@ -396,7 +392,7 @@ function answerCancels(state: JobState, gone: RunId): Turn {
 }
 
 function minute(state: JobState, runId: RunId, now: EpochMs): Turn {
-  if (activePause(state, now) !== null) return unchanged(state);
+  if (pauseInForce(state.pause, now) !== null) return unchanged(state);
   const said = state.pause === null ? [] : [log("info", `Job ${state.name}: its pause has ended`)];
   const awake: JobState = { ...state, pause: null };
   return joined(state.bootPending ? boot(awake, runId, now) : unchanged(awake), said);

@@ -2,6 +2,7 @@ import type { Config, JobConfig } from "../config/model.ts";
 import type { DaemonEvents, Events } from "../contract/events.ts";
 import type { Launcher, LiveRun } from "../contract/launcher.ts";
 import type { Logger } from "../contract/log.ts";
+import type { JobPause } from "../contract/pause.ts";
 import type { Reporting } from "../contract/report.ts";
 import type { RunId } from "../contract/run.ts";
 import type { Clock, EpochMs } from "../platform/clock.ts";
@@ -9,6 +10,10 @@ import { createFireLoop } from "./fire-loop.ts";
 import { type JobHistory, jobHistory } from "./history.ts";
 import { type JobController, jobController } from "./job-controller.ts";
 import { type CancelAnswer, freshJob, isQuiet, type JobEffect, type JobState, type StartAnswer } from "./job-state.ts";
+import { pauseInForce } from "./pause.rules.ts";
+import { createPunctuality } from "./punctuality.ts";
+import type { SlaView } from "./sla.rules.ts";
+import { type AlertStates, tellOfRun } from "./telling.ts";
 
 export interface SchedulerParts {
   readonly clock: Clock;
@@ -31,6 +36,12 @@ export interface Scheduler {
   startJob(name: string, by: string | null): Promise<StartAnswer | { readonly kind: "unknown job" }>;
   /** Resolves when every live run of the job is gone. */
   cancelJob(name: string): Promise<CancelAnswer | { readonly kind: "unknown job" }>;
+  /** Holds the job until the pause ends (running 16). False for a name that is not configured. */
+  pauseJob(name: string, pause: JobPause): boolean;
+  /** Ends a pause at once; without one nothing changes. False for a name that is not configured. */
+  resumeJob(name: string): boolean;
+  /** How the job stands with its `sla`; null without one. */
+  sla(name: string): SlaView | null;
   /** Stops firing, drops pending retries, and resolves when running jobs and their reports have ended (running 20). */
   stop(): Promise<void>;
   /** Runs that live on this node now. */
@@ -52,11 +63,12 @@ interface Active {
   readonly controller: JobController;
   readonly history: JobHistory;
   readonly live: Map<RunId, LiveRun>;
+  readonly alerts: AlertStates;
   dropRetryTimer: () => void;
 }
 
 export function createScheduler(parts: SchedulerParts): Scheduler {
-  const { clock, log, launcher, reporting, events, newRunId } = parts;
+  const { clock, log, launcher, events, newRunId } = parts;
   const active = new Map<string, Active>();
   const answers = new Map<number, (answer: StartAnswer | CancelAnswer) => void>();
   let jobs = new Map<string, JobConfig>();
@@ -64,9 +76,14 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
   let drained: (() => void) | null = null;
 
   const loop = createFireLoop(clock, log, {
-    onDue: (name, slot) => activeJob(name)?.controller.handle({ kind: "due", slot, runId: newRunId() }),
+    onDue(name, slot) {
+      const own = activeJob(name);
+      if (own === null) return;
+      if (pauseInForce(own.controller.state.pause, clock.wallNow()) === null)
+        punctuality.handle(name, { kind: "due", slot });
+      own.controller.handle({ kind: "due", slot, runId: newRunId() });
+    },
     onGap(name, gap) {
-      if (gap.from >= gap.until) return;
       const trigger = { kind: "schedule", slot: gap.from } as const;
       const reason = { kind: "too-late", lateMs: gap.lateMs } as const;
       refuse({ job: name, trigger, slot: gap.from, reason, at: clock.wallNow() });
@@ -76,12 +93,21 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
         if (controller.state.pause !== null || controller.state.bootPending)
           controller.handle({ kind: "minute", runId: newRunId() });
       }
+      punctuality.evaluate(now);
       parts.onMinute(now);
     },
   });
 
+  const punctuality = createPunctuality({
+    ...parts,
+    situation: (name) => ({ isOwner: true, runningSince: startsOf(active.get(name)?.controller.state) }),
+    onLatch: (job, check, late) => events.emit("job.late", { job, check, late, at: clock.wallNow() }),
+  });
+
   const refuse = (refusal: DaemonEvents["run.refused"]): void => {
     activeJob(refusal.job)?.history.refuse(refusal);
+    if (refusal.reason.kind === "forbidden" && refusal.slot !== null)
+      punctuality.handle(refusal.job, { kind: "dropped" });
     events.emit("run.refused", refusal);
   };
 
@@ -95,6 +121,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
       controller: jobController(freshJob(job), clock, (effect) => perform(name, made, effect)),
       history: jobHistory(),
       live: new Map(),
+      alerts: new Map(),
       dropRetryTimer: () => {},
     };
     active.set(name, made);
@@ -146,6 +173,9 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
         return;
       case "record": {
         if (effect.row !== null) history.add(effect.row);
+        if (effect.row?.kind === "ran" && effect.row.outcome === "success") {
+          punctuality.handle(name, { kind: "succeeded", at: effect.row.finishedAt });
+        }
         const { job, runId, trigger } = effect.run;
         events.emit("run.finished", { job, runId, trigger, result: effect.result, row: effect.row });
         return;
@@ -168,18 +198,13 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
   };
 
   const report = (name: string, own: Active, effect: Extract<JobEffect, { kind: "report" }>): void => {
-    const { hook, run, result } = effect;
     const done = (): void => {
-      own.controller.handle({ kind: "reported", runId: run.runId });
+      own.controller.handle({ kind: "reported", runId: effect.run.runId });
       settleIfQuiet(name, own);
     };
-    const block = run.job.reports[hook];
-    if (!reporting.wouldAct(block)) {
-      done();
-      return;
-    }
-    log.info(`Cron job ${name}: reporting ${hookWords[hook]}`);
-    void reporting.report(block, { kind: "run", hook, job: run.job, runId: null, result, note: null }).then(done);
+    const telling = tellOfRun(effect, own.alerts, parts);
+    if (telling === null) done();
+    else void telling.then(done);
   };
 
   /** Lets go of a removed job that has come to rest, and of a shutdown that waited for it. */
@@ -205,6 +230,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
       settleIfQuiet(name, own);
     }
     loop.setJobs(config.jobs);
+    punctuality.setJobs(config.jobs);
   };
 
   return {
@@ -227,6 +253,22 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
       if (own === undefined) return jobs.has(name) ? { kind: "not running" } : { kind: "unknown job" };
       return ask<CancelAnswer>((request) => own.controller.handle({ kind: "cancel", request }));
     },
+    pauseJob(name, pause) {
+      const own = jobs.has(name) ? activeJob(name) : null;
+      if (own === null) return false;
+      own.controller.handle({ kind: "paused", pause });
+      punctuality.paused(name, pause);
+      return true;
+    },
+    resumeJob(name) {
+      const own = jobs.has(name) ? activeJob(name) : null;
+      if (own === null) return false;
+      own.controller.handle({ kind: "resumed" });
+      own.controller.handle({ kind: "minute", runId: newRunId() }); // a boot run that waited
+      punctuality.handle(name, { kind: "resumed", at: clock.wallNow() });
+      return true;
+    },
+    sla: punctuality.view,
     async stop() {
       loop.stop();
       for (const { controller } of active.values()) controller.handle({ kind: "shutdown" });
@@ -251,9 +293,12 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
   };
 }
 
+function startsOf(state: JobState | undefined): EpochMs[] {
+  if (state === undefined) return [];
+  return [...state.runs.values()].flatMap((run) => (run.phase === "running" ? [run.startedAt] : []));
+}
+
 /** Nothing runs and nothing is left to tell; a retry that waited has been dropped by the shutdown. */
 function hasDrained(state: JobState): boolean {
   return state.runs.size === 0 && state.completions.length === 0;
 }
-
-const hookWords = { onFailure: "failure", onPermanentFailure: "permanent failure", onSuccess: "success" } as const;

@@ -4,6 +4,7 @@ import { z } from "zod";
 /** The calendar's reference data: cases made by the system that this one replaces, and the rows where ours differs on purpose. */
 
 const fires = z.object({
+  g: z.string().optional(),
   e: z.string(),
   key: z.string().optional(),
   tz: z.string(),

@@ -145,6 +145,7 @@ export function configOf(jobs: readonly JobConfig[]): Config {
     warnings: [],
     files: [],
     directory: null,
+    signature: "",
   };
 }
 

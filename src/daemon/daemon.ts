@@ -1,0 +1,170 @@
+import { randomBytes } from "node:crypto";
+import { jobSetId } from "../config/fingerprint.ts";
+import type { Config } from "../config/model.ts";
+import { currentSignature } from "../config/signature.ts";
+import type { Events } from "../contract/events.ts";
+import type { Mirror } from "../execution/capture/mirror.ts";
+import { readingPace } from "../execution/capture/pace.ts";
+import { baseEnvironment } from "../execution/environment.ts";
+import { createLauncher } from "../execution/launcher.ts";
+import { createLimitsEnforcer } from "../execution/limits/limits-enforcer.ts";
+import { createResourceMonitor } from "../execution/monitor/resource-monitor.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Spawner } from "../platform/spawn/spawner.ts";
+import { httpOut } from "../report/http-out.ts";
+import { createReporting } from "../report/reporting.ts";
+import { createScheduler, type LiveJob, type Scheduler } from "../scheduler/scheduler.ts";
+import { createEvents } from "./event-bus.ts";
+import { inactiveParts } from "./inactive.ts";
+import type { Loaded } from "./load-aside.ts";
+import { LoggingProblem, logTree } from "./logging/dict-config.ts";
+import type { Logs } from "./logging/logs.ts";
+import type { LineSink } from "./logging/sinks.ts";
+import { pushSection } from "./push-section.ts";
+import { createReloader } from "./reload.ts";
+import { shutdownStack } from "./shutdown.ts";
+import { feedStatsd } from "./statsd-feed.ts";
+
+/** For what is still being sent when all jobs have ended. */
+const REPORTS_PATIENCE_MS = 5_000;
+
+/** What a daemon is built from: the world outside, made by whoever starts it. */
+export interface DaemonParts {
+  readonly clock: Clock;
+  readonly logs: Logs;
+  readonly standardSinks: { readonly stdout: LineSink; readonly stderr: LineSink };
+  /** Loads the configuration anew, aside. */
+  load(): Promise<Loaded>;
+  readonly spawner: Spawner;
+  readonly mirror: Mirror;
+  /** The daemon's own variables, which jobs inherit. */
+  readonly environment: NodeJS.ProcessEnv;
+  /** The host's name, as reports and jobs see it. */
+  readonly host: string;
+}
+
+export interface Daemon {
+  readonly scheduler: Scheduler;
+  readonly events: Events;
+  /** SIGHUP. */
+  reload(): void;
+  /** Stops firing, waits for running jobs and their reports, then takes everything down, last started first. */
+  stop(): Promise<void>;
+  /** Runs a stop is waiting for. */
+  awaited(): readonly LiveJob[];
+}
+
+/** Builds the daemon and starts it: one straight line, each start followed by how it is stopped. */
+export function startDaemon(first: Config, parts: DaemonParts): Daemon {
+  const { clock, host, logs } = parts;
+  const log = logs.named("cronstable");
+  const stack = shutdownStack(clock, log);
+  const events = createEvents(log);
+  let config = first;
+  let jobSet = "";
+
+  const http = httpOut();
+  const push = pushSection({ http, log, clock, host, randomHex });
+  push.apply(first.push);
+  const reporting = createReporting({ log, clock, host, http, push: push.current, spawner: parts.spawner, randomHex });
+  stack.onStop("reports of events", REPORTS_PATIENCE_MS, () => reporting.close());
+  const statsd = feedStatsd(events, clock, logs.named);
+  stack.onStop("statsd", REPORTS_PATIENCE_MS, () => statsd.close());
+  const monitor = createResourceMonitor({ clock, log });
+  stack.onStop("resource monitor", 1000, () => monitor.close());
+  const limits = createLimitsEnforcer({ clock, log });
+  stack.onStop("resource limits", 1000, () => limits.close());
+
+  const settings = loggingSettings(parts);
+  settings.apply(first);
+  announce(first);
+
+  const scheduler = createScheduler({
+    clock,
+    log,
+    launcher: createLauncher({
+      clock,
+      log,
+      spawner: parts.spawner,
+      mirror: parts.mirror,
+      pace: readingPace(clock),
+      monitor,
+      limits,
+      baseEnvironment: baseEnvironment(parts.environment, host),
+    }),
+    reporting,
+    events,
+    newRunId: () => randomHex(16),
+    onMinute: () => reloader.check(),
+  });
+  const reloader = createReloader(
+    {
+      log,
+      hasChanged: (inForce) => currentSignature(inForce) !== inForce.signature,
+      load: parts.load,
+      apply(next) {
+        config = next;
+        scheduler.apply(next);
+        announce(next);
+        settings.apply(next);
+        push.apply(next.push);
+      },
+      onOutcome(successful) {
+        if (!successful) events.emit("config.refused", { at: clock.wallNow() });
+      },
+    },
+    first,
+  );
+  for (const sentence of inactiveParts(first)) log.warning(sentence);
+  scheduler.start(first);
+  stack.onStop("scheduler", Number.POSITIVE_INFINITY, () => scheduler.stop());
+  stack.onStop("reload", 1000, () => reloader.stop());
+
+  function announce(next: Config): void {
+    const configLog = logs.named("cronstable.config");
+    for (const { level, message } of next.warnings) configLog[level](message);
+    limits.announce(
+      next.jobs.flatMap(({ name, launch: { resourceLimits } }) =>
+        resourceLimits === null ? [] : [{ name, limits: resourceLimits }],
+      ),
+    );
+    const id = jobSetId(next.jobs);
+    events.emit("config.applied", { jobSetId: id, jobs: next.jobs.length, at: clock.wallNow() });
+    if (id === jobSet) return;
+    jobSet = id;
+    log.info(`Job set id: ${id} (${next.jobs.length} ${next.jobs.length === 1 ? "job" : "jobs"})`);
+  }
+
+  return {
+    scheduler,
+    events,
+    reload: () => reloader.force(),
+    async stop() {
+      log.info("Shutting down (after currently running jobs finish)...");
+      await stack.stopAll();
+    },
+    awaited: () => scheduler.running(),
+  };
+}
+
+function randomHex(bytes: number): string {
+  return randomBytes(bytes).toString("hex");
+}
+
+/** Puts a `logging` section in force when it is another than the last one that could be used (config 7.9). */
+function loggingSettings({ logs, standardSinks }: DaemonParts): { apply(config: Config): void } {
+  let applied = "null";
+  return {
+    apply({ logging }) {
+      const asked = JSON.stringify(logging);
+      if (asked === applied || logging === null) return; // a section that is gone leaves the log as it is
+      try {
+        logs.use(logTree(logging, standardSinks));
+        applied = asked;
+      } catch (error) {
+        if (!(error instanceof LoggingProblem)) throw error;
+        logs.named("cronstable").error(`Error while configuring logging: ${error.message}; the log stays as it was`);
+      }
+    },
+  };
+}
