@@ -222,9 +222,11 @@ function exactReader(text: string): JsonValue {
   };
 
   const value = (depth: number): JsonValue => {
-    if (depth > READ_DEPTH_MAX + 1) throw new BadJson(`nested more than ${READ_DEPTH_MAX} levels deep`);
     skipSpace();
-    switch (text[at]) {
+    const first = text[at];
+    if (depth > READ_DEPTH_MAX && (first === "{" || first === "["))
+      throw new BadJson(`nested more than ${READ_DEPTH_MAX} levels deep`);
+    switch (first) {
       case "{":
         return object(depth);
       case "[":

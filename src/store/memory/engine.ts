@@ -179,7 +179,7 @@ export function memoryEngine(medium: MemoryMedium, writer: string, clock: { wall
     inventory: () => ({
       streams: [...medium.streams].map(([name, { ids }]) => ({ name, records: ids.length })),
       namespaces: [...medium.documents].map(([name, documents]) => ({ name, documents: documents.size })),
-      unnamed: 0,
+      unnamed: { streams: 0, records: 0, namespaces: 0 },
       quarantined: 0,
     }),
 

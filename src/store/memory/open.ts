@@ -34,6 +34,8 @@ export function openMemoryStore({ medium, clock, writer, conduct }: MemoryStoreO
   const tally = newTally();
   const inTurn = oneAtATime();
   let pendingWrites = 0;
+  let underWay = 0;
+  let onIdle: (() => void) | null = null;
   let closed = false;
 
   const perform = <K extends Operation>(operation: K, args: ArgumentsOf<K>): Outcome<ResultOf<K>> => {
@@ -69,18 +71,28 @@ export function openMemoryStore({ medium, clock, writer, conduct }: MemoryStoreO
         tally.shed();
         return failed("overflow", `${pendingWrites} operations are waiting already`);
       }
+      underWay++;
       if (lane === "write") pendingWrites++;
       const answer = inTurn(lane, () => behave(operation, args)).finally(() => {
         if (lane === "write") pendingWrites--;
+        if (--underWay === 0) onIdle?.();
       });
       return withinDeadline(answer, deadlineMs);
     },
     learn: () => undefined,
     counters: () => tally.read({ bulk: idle, lease: idle }),
     pendingWrites: () => pendingWrites,
-    async close() {
+    async close(patienceMs) {
       closed = true;
-      return { unfinished: pendingWrites, threads: "ended" };
+      await new Promise<void>((resolve) => {
+        if (underWay === 0) return resolve();
+        const cancel = clock.after(patienceMs, resolve);
+        onIdle = () => {
+          cancel();
+          resolve();
+        };
+      });
+      return { unfinished: underWay, threads: "ended" };
     },
   };
 
