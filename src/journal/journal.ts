@@ -1,11 +1,11 @@
 import type { StateConfig } from "../config/model.ts";
 import type { Logger } from "../contract/log.ts";
-import type { BootIdentity } from "../platform/boot-identity.ts";
 import type { Clock } from "../platform/clock.ts";
 import { createOutputArchive, type OutputArchive } from "./archive/archive.ts";
 import { createRedactor } from "./archive/redactor.ts";
 import type { Backend } from "./backend.ts";
 import { type BootGate, createBootGate } from "./boot/boot-gate.ts";
+import type { Boot } from "./boot/boot-marker.ts";
 import { type CatchUp, type CatchUpHost, createCatchUp } from "./catchup/catchup.ts";
 import { type Checkpoints, createCheckpoints } from "./catchup/checkpoints.ts";
 import { createDurableCounters, type DurableCounters } from "./counters/counters.ts";
@@ -60,7 +60,7 @@ export interface Journal {
 
 export interface JournalParts {
   readonly self: DaemonProcess;
-  readonly boot: BootIdentity;
+  readonly boot: Boot;
   readonly backend: Backend;
   /** The `state` section of the configuration in force. */
   readonly settings: () => StateConfig;

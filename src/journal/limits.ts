@@ -105,9 +105,6 @@ export const SCAN_EVERY_MS = 55_000;
 /** Boot markers looked at (BOO-8). */
 export const BOOT_MARKERS_READ = 32;
 
-/** Boot instants nearer than this are one boot where only the uptime tells (BOO-2). */
-export const BOOT_TOLERANCE_SECONDS = 60;
-
 /** Launches of one catch-up cycle under run-all; the rest is dropped and said. */
 export const CATCHUP_LAUNCHES_MAX = 100;
 

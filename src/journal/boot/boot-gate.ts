@@ -1,5 +1,4 @@
 import type { Logger } from "../../contract/log.ts";
-import type { BootIdentity } from "../../platform/boot-identity.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Outcome } from "../../store/store.ts";
 import { type Backend, onBackend } from "../backend.ts";
@@ -9,8 +8,7 @@ import { BOOT_MARKERS_READ } from "../limits.ts";
 import { jobStreams, keep } from "../streams.ts";
 import { type UnavailablePolicy, whenUnavailable } from "../unavailable.rules.ts";
 import type { WriteQueue } from "../write-queue.ts";
-import { isCovered } from "./boot.rules.ts";
-import { type BootMarker, bootMarkerRecord } from "./boot-marker.ts";
+import { type Boot, type BootMarker, bootMarkerRecord, isCovered } from "./boot-marker.ts";
 
 export type BootVerdict =
   | { readonly kind: "run" }
@@ -29,7 +27,7 @@ export interface BootGate {
 
 export function createBootGate(parts: {
   readonly host: string;
-  readonly boot: BootIdentity;
+  readonly boot: Boot;
   readonly backend: Backend;
   readonly writes: WriteQueue;
   readonly inFlight: Pick<InFlightRuns, "survivor">;

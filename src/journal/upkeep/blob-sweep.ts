@@ -8,13 +8,23 @@ export type SweptBlobs =
   /** Nobody knows all references, so no payload is proven unused (GC-4). */
   | { readonly kind: "stood down"; readonly because: string };
 
-/** Deletes payloads that no artifact record refers to and that are older than the grace (GC-3). */
-export async function sweepBlobs(backend: Backend, beforeSeconds: number, dryRun: boolean): Promise<SweptBlobs> {
+/**
+ * Deletes payloads that no artifact record refers to and that are older than the grace (GC-3).
+ *
+ * @param deleted streams that are gone, or in a dry run would be
+ */
+export async function sweepBlobs(
+  backend: Backend,
+  deleted: ReadonlySet<string>,
+  beforeSeconds: number,
+  dryRun: boolean,
+): Promise<SweptBlobs> {
   const referenced = new Set<string>();
   const streams = await presentStreams(backend, "artifacts/");
   if (streams.kind !== "done") return stoodDown(failureText(streams));
   if (!streams.value.complete) return stoodDown("an artifact stream cannot be named");
   for (const scope of streams.value.names) {
+    if (deleted.has(`artifacts/${scope}`)) continue;
     const listed = await onBackend(backend, ({ records }) =>
       records.list(`artifacts/${scope}`, { order: "newest first", limit: LIST_LIMIT_MAX, reading: "strict" }),
     );

@@ -82,7 +82,7 @@ export async function collectGarbage(
       dryRun,
     ),
   );
-  const blobs = await sweepBlobs(backend, beforeSeconds, dryRun);
+  const blobs = await sweepBlobs(backend, new Set(streams.map(({ name }) => name)), beforeSeconds, dryRun);
   const done: Collection = {
     kind: "done",
     streams,

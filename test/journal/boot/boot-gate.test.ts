@@ -1,21 +1,19 @@
 import { describe, expect, test } from "vitest";
-import { isCovered, isSameBoot } from "../../../src/journal/boot/boot.rules.ts";
 import { createBootGate } from "../../../src/journal/boot/boot-gate.ts";
-import { type BootMarker, bootMarkerRecord } from "../../../src/journal/boot/boot-marker.ts";
+import { type Boot, type BootMarker, bootMarkerRecord, isCovered } from "../../../src/journal/boot/boot-marker.ts";
 import type { Survivor } from "../../../src/journal/inflight/inflight.ts";
 import type { UnavailablePolicy } from "../../../src/journal/unavailable.rules.ts";
-import type { BootIdentity } from "../../../src/platform/boot-identity.ts";
 import { encodeJson } from "../../../src/store/json-text.ts";
 import { failing, hanging, type JournalBench, journalBench, NOON } from "../support/journal-bench.ts";
 
 const second = 1000;
-const boot: BootIdentity = { bootId: "boot-1", bootTimeSeconds: 1_796_027_740.7591949 };
+const boot: Boot = { bootId: "boot-1", bootTimeSeconds: 1_796_027_740.7591949 };
 
 function daemon(
   over: {
     readonly policy?: UnavailablePolicy;
     readonly host?: string;
-    readonly boot?: BootIdentity;
+    readonly boot?: Boot;
     readonly survivor?: Survivor;
   } = {},
   shared: Partial<JournalBench> = {},
@@ -86,14 +84,18 @@ describe("BOO-2, BOO-8: what decides", () => {
     expect(isCovered([], "nodea", "d1", boot)).toBe(false);
   });
 
-  test("the boot id where both have one, else the boot time within a minute; what nobody knows is another boot", () => {
-    const timed = (bootTimeSeconds: number | null): BootIdentity => ({ bootId: null, bootTimeSeconds });
-    expect(isSameBoot({ bootId: "a", bootTimeSeconds: 0 }, { bootId: "a", bootTimeSeconds: 9e9 })).toBe(true);
-    expect(isSameBoot({ bootId: "a", bootTimeSeconds: 5 }, { bootId: "b", bootTimeSeconds: 5 })).toBe(false);
-    expect(isSameBoot(timed(100), { bootId: "b", bootTimeSeconds: 160 })).toBe(true);
-    expect(isSameBoot(timed(100), timed(160.1))).toBe(false);
-    expect(isSameBoot(timed(null), timed(null))).toBe(false);
-  });
+  test.each<[string, Boot, Boot, boolean]>([
+    ["one boot id", { bootId: "a", bootTimeSeconds: 0 }, { bootId: "a", bootTimeSeconds: 9e9 }, true],
+    ["two boot ids at one time", { bootId: "a", bootTimeSeconds: 5 }, { bootId: "b", bootTimeSeconds: 5 }, false],
+    [
+      "a minute apart, one without id",
+      { bootId: null, bootTimeSeconds: 100 },
+      { bootId: "b", bootTimeSeconds: 160 },
+      true,
+    ],
+    ["more than that", { bootId: null, bootTimeSeconds: 100 }, { bootId: null, bootTimeSeconds: 161 }, false],
+    ["what nobody knows", { bootId: null, bootTimeSeconds: null }, { bootId: null, bootTimeSeconds: null }, false],
+  ])("same boot: %s", (_, then, now, same) => expect(isCovered([marker(then)], "nodea", "d1", now)).toBe(same));
 
   test("a marker without its optional fields is still one", () => {
     expect(bootMarkerRecord.decode({ host: "nodea", jobDigest: "d1" })).toEqual({

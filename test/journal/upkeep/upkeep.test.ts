@@ -162,9 +162,19 @@ describe("state 17: a pass", () => {
 
   test("a dry run counts the same and changes nothing", async () => {
     const here = await store();
+    const payload = await here.store.blobs.put(new TextEncoder().encode("only in artifacts/gone"));
+    await here.put("artifacts/gone", {
+      at: 1,
+      name: "n",
+      sha256: payload.kind === "done" ? payload.value : "",
+      size: 1,
+    });
+    await here.pass(10 * day);
+    await here.put("manifests/nodea", manifestRecord.encode({ ...own, at: here.clock.wallNow() }));
     const before = await here.names();
     const dry = await here.collect({ dryRun: true });
     expect(await here.names()).toEqual(before);
+    expect(dry).toMatchObject({ blobs: { kind: "swept", count: 1 } });
     expect(await here.collect()).toEqual(dry);
   });
 
@@ -199,8 +209,8 @@ describe("state 17: a pass", () => {
     ]);
   });
 
-  test.each([
-    ["streams cannot be listed", (here: Awaited<ReturnType<typeof store>>) => here.behave(failing("streamNames"))],
+  test.each<[string, (here: Awaited<ReturnType<typeof store>>) => void | Promise<void>]>([
+    ["streams cannot be listed", (here) => here.behave(failing("streamNames"))],
     ["manifests cannot be read", (here) => here.behave(failing("listRecords"))],
     ["a manifest cannot be understood", (here) => here.put("manifests/nodeb", { at: "2026-11-30T12:00:00Z", jobs: 7 })],
   ])("the pass is given up when %s", async (_, arrange) => {
