@@ -110,7 +110,7 @@ function time(instant: number): string {
 }
 
 describe("CAT: start after downtime", () => {
-  test("run-all makes up for each missed slot, one after another, between an open and a close", async () => {
+  test("CAT-14: run-all makes up for each missed slot, one after another, between an open and a close", async () => {
     const node = daemon();
     await node.runEndedAt("12:02:00");
     node.begin();
@@ -372,7 +372,7 @@ describe("CAT-13: a paused job", () => {
     ["a change of ownership", { owner: "elsewhere" as const }, "it belongs to another node now"],
     ["an edit that ends catching up", { policy: null }, "it does not catch up any more"],
   ])(
-    "CAT-7: %s in the middle stops it and leaves its checkpoint open for the next start",
+    "CAT-7, CAT-14: %s in the middle stops it and leaves its checkpoint open for the next start",
     async (_, change, because) => {
       const node = daemon({ runSeconds: 10 });
       await node.runEndedAt("12:02:00");

@@ -98,7 +98,7 @@ describe("CNT-4: adding up", () => {
 });
 
 describe("CNT-1: snapshots", () => {
-  test("at most one in fifteen seconds, and a last one at the end whatever the time", async () => {
+  test("CNT-3: at most one in fifteen seconds, which is what a crash can cost, and a last one at the end whatever the time", async () => {
     const here = node();
     await here.counters.seed(bounds);
     for (let n = 0; n < 32; n++) {

@@ -8,6 +8,7 @@ import { manifestRecord } from "../../../src/journal/upkeep/manifest-record.ts";
 import { configuredBy, createManifests } from "../../../src/journal/upkeep/manifests.ts";
 import type { JsonObject } from "../../../src/store/json.ts";
 import { encodeJson } from "../../../src/store/json-text.ts";
+import type { Store } from "../../../src/store/store.ts";
 import { jobConfig } from "../../support/job-config.ts";
 import { configOf } from "../../support/node.ts";
 import { failing, journalBench, NOON } from "../support/journal-bench.ts";
@@ -314,6 +315,30 @@ describe("state 17: a pass", () => {
     expect(await here.store.blobs.get(sha256)).toMatchObject({ kind: "done", value: expect.anything() });
     await here.pass(8 * day);
     expect(await here.collect()).toMatchObject({ blobs: { kind: "swept", count: 1 } });
+  });
+
+  test("GC-6: leftovers of writes go after a day, what was put aside and idle locks after the grace", async () => {
+    const here = await store();
+    const asked: unknown[] = [];
+    const tidied = { temporaries: 3, quarantined: 2, locks: 1 };
+    const upkeep: Store["upkeep"] = {
+      ...here.store.upkeep,
+      async tidy(cutoffs) {
+        asked.push(cutoffs);
+        return { kind: "done", value: tidied };
+      },
+    };
+    const backend = (): Store => ({ ...here.store, upkeep });
+    const request = { own, graceSeconds: (7 * day) / 1000, dryRun: false, runs: null };
+    expect(await collectGarbage({ ...here, backend }, request)).toMatchObject({ kind: "done", tidied });
+    const now = here.clock.wallNow() / 1000;
+    expect(asked).toEqual([
+      {
+        temporariesBeforeSeconds: now - 86_400,
+        quarantinedBeforeSeconds: now - 7 * 86_400,
+        locksBeforeSeconds: now - 7 * 86_400,
+      },
+    ]);
   });
 
   test("GC-5: of leases only those of single DAG runs go, and only long dead; GC-3: lapsed idempotency keys go, permanent ones stay", async () => {
