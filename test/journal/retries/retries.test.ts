@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { JobConfig } from "../../../src/config/model.ts";
 import { createLedger } from "../../../src/journal/ledger/ledger.ts";
 import { runRecord } from "../../../src/journal/ledger/run-record.ts";
+import { abandonedRetry } from "../../../src/journal/retries/abandoned.ts";
 import { createRetryClaims } from "../../../src/journal/retries/claims.ts";
 import { type Consumed, consumeRetry } from "../../../src/journal/retries/consume.ts";
 import { createRetryRearm, type RetriedJob } from "../../../src/journal/retries/rearm.ts";
@@ -345,6 +346,24 @@ describe("RSM-5: with resume active the claim is asked first", () => {
     await here.pass(10 * second);
     expect(await consumed).toEqual({ kind: "launch" });
   });
+});
+
+test("RSM-2: without resume an ownership change settles owner-moved and leaves a cancelled row", async () => {
+  const here = node("nodea");
+  here.arm(1);
+  void here.retries.settled("backup", 1, "owner-moved");
+  here.ledger.record("backup", abandonedRetry(1, NOON));
+  await here.writes.flush(second);
+  expect(await here.kinds()).toEqual(["pending", "settled owner-moved"]);
+  expect(await here.bodies("runs/backup")).toMatchObject([
+    {
+      outcome: "cancelled",
+      started_at: null,
+      duration: null,
+      fail_reason: "retry abandoned: cluster ownership moved to another node",
+      trigger: { kind: "retry", attempt: 1 },
+    },
+  ]);
 });
 
 describe("RSM-3: claiming", () => {
