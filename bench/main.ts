@@ -4,9 +4,12 @@
 import type { BenchRow } from "./row.ts";
 
 const parts: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
+  config: async () => (await import("./config.ts")).configRows(),
   schedule: async () => (await import("./schedule.ts")).scheduleRows(),
+  store: async () => (await import("./store.ts")).storeRows(),
   report: async () => (await import("./report.ts")).reportRows(),
   resources: async () => (await import("./resources.ts")).resourceRows(),
+  jobapi: async () => (await import("./jobapi.ts")).jobApiRows(),
   daemon: async () => (await import("./daemon.ts")).daemonRows(),
 };
 

@@ -7,7 +7,6 @@ import { collapsed } from "./blanks.ts";
 import { canonicalJson, type Json, objectOf } from "./canonical-json.ts";
 import { byCodePoint } from "./code-points.ts";
 import type { Command, JobConfig, LaunchConfig, ReportConfig, RetryConfig, SecretSource } from "./model.ts";
-import { builtIn } from "./options/job.ts";
 
 const digests = new WeakMap<JobConfig, string>();
 
@@ -164,7 +163,14 @@ const reportText = cached(({ sentry, mail, shell, webhook, push, eventlog, alert
   }),
 );
 
-const defaults = builtIn.onSuccess.report;
+/** What is left out of the text. Written out, not taken from the schema: the hashes of old stores hold on to it. */
+const defaults = {
+  shell: { timeout: 60 },
+  push: { enabled: false, priority: "time-sensitive", includeLogTail: true },
+  eventlog: { enabled: false, source: "cronstable", includeOutput: false },
+  alert: { afterFailures: 1, onRecovery: false, remindEverySeconds: null },
+};
+
 const hidden = "<redacted>";
 
 function redacted({ value, fromFile, fromEnvVar }: SecretSource): Json {

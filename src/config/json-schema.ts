@@ -2,8 +2,10 @@
 import { z } from "zod";
 import { file } from "./options/file.ts";
 
-/** The content of `schema/cronstable.schema.json`. Editors see YAML's own types, so a number may be written with or without quotes. */
-export function jsonSchemaText(): string {
+export type JsonSchema = z.core.JSONSchema.BaseSchema;
+
+/** Editors see YAML's own types, so a number may be written with or without quotes. */
+export function jsonSchema(): JsonSchema {
   const schema = z.toJSONSchema(file, {
     io: "input",
     target: "draft-07", // what editors' YAML support knows best
@@ -17,8 +19,13 @@ export function jsonSchemaText(): string {
       delete jsonSchema.id;
     },
   });
-  const titled = { $schema: schema.$schema, title: "cronstable configuration", ...schema };
-  return `${JSON.stringify(titled, null, 2)}\n`;
+  const { $schema, ...rest } = schema;
+  return { ...($schema === undefined ? {} : { $schema }), title: "cronstable configuration", ...rest };
+}
+
+/** The content of `schema/cronstable.schema.json`. */
+export function jsonSchemaText(): string {
+  return `${JSON.stringify(jsonSchema(), null, 2)}\n`;
 }
 
 function isMapping(value: unknown): boolean {

@@ -22,5 +22,8 @@ export const piecedFileCharactersMin = 16 * 1024;
 /** Least characters of such a piece. What is made of a piece should be gone before the garbage collector takes it for lasting. */
 export const pieceCharacters = 4 * 1024;
 
+/** Warnings that one load keeps; the rest is counted only. */
+export const warningsMax = 10_000;
+
 /** Characters of an offending value that a message shows. */
 export const shownCharactersMax = 80;

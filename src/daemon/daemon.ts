@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { jobSetId } from "../config/fingerprint.ts";
 import type { Config } from "../config/model.ts";
 import { currentSignature } from "../config/signature.ts";
 import type { Events } from "../contract/events.ts";
@@ -11,7 +10,7 @@ import { createLimitsEnforcer } from "../execution/limits/limits-enforcer.ts";
 import { createResourceMonitor } from "../execution/monitor/resource-monitor.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Spawner } from "../platform/spawn/spawner.ts";
-import { httpOut } from "../report/http-out.ts";
+import { httpOutWhenUsed } from "../report/http-out-when-used.ts";
 import { createReporting } from "../report/reporting.ts";
 import { createScheduler, type LiveJob, type Scheduler } from "../scheduler/scheduler.ts";
 import { createEvents } from "./event-bus.ts";
@@ -21,12 +20,17 @@ import { LoggingProblem, logTree } from "./logging/dict-config.ts";
 import type { Logs } from "./logging/logs.ts";
 import type { LineSink } from "./logging/sinks.ts";
 import { pushSection } from "./push-section.ts";
+import { registeredLauncher } from "./registered-launcher.ts";
 import { createReloader } from "./reload.ts";
 import { shutdownStack } from "./shutdown.ts";
+import { stateSection } from "./state-section.ts";
 import { feedStatsd } from "./statsd-feed.ts";
 
 /** For what is still being sent when all jobs have ended. */
 const REPORTS_PATIENCE_MS = 5_000;
+
+/** For the store to let go, its own patience and the job API's included. */
+const STATE_PATIENCE_MS = 20_000;
 
 /** What a daemon is built from: the world outside, made by whoever starts it. */
 export interface DaemonParts {
@@ -43,6 +47,9 @@ export interface DaemonParts {
   readonly host: string;
 }
 
+/** The configuration a daemon starts with, as it was loaded. */
+export type FirstConfig = Omit<Extract<Loaded, { ok: true }>, "ok">;
+
 export interface Daemon {
   readonly scheduler: Scheduler;
   readonly events: Events;
@@ -55,15 +62,14 @@ export interface Daemon {
 }
 
 /** Builds the daemon and starts it: one straight line, each start followed by how it is stopped. */
-export function startDaemon(first: Config, parts: DaemonParts): Daemon {
+export async function startDaemon({ config: first, jobSetId }: FirstConfig, parts: DaemonParts): Promise<Daemon> {
   const { clock, host, logs } = parts;
   const log = logs.named("cronstable");
   const stack = shutdownStack(clock, log);
   const events = createEvents(log);
-  let config = first;
   let jobSet = "";
 
-  const http = httpOut();
+  const http = httpOutWhenUsed();
   const push = pushSection({ http, log, clock, host, randomHex });
   push.apply(first.push);
   const reporting = createReporting({ log, clock, host, http, push: push.current, spawner: parts.spawner, randomHex });
@@ -75,39 +81,46 @@ export function startDaemon(first: Config, parts: DaemonParts): Daemon {
   const limits = createLimitsEnforcer({ clock, log });
   stack.onStop("resource limits", 1000, () => limits.close());
 
+  const state = stateSection(clock, logs.named, host);
+  stack.onStop("state", STATE_PATIENCE_MS, () => state.close());
+
   const settings = loggingSettings(parts);
   settings.apply(first);
-  announce(first);
+  announce(first, jobSetId);
 
+  const launcher = createLauncher({
+    clock,
+    log,
+    spawner: parts.spawner,
+    mirror: parts.mirror,
+    pace: readingPace(clock),
+    monitor,
+    limits,
+    baseEnvironment: baseEnvironment(parts.environment, host),
+  });
   const scheduler = createScheduler({
     clock,
     log,
-    launcher: createLauncher({
-      clock,
-      log,
-      spawner: parts.spawner,
-      mirror: parts.mirror,
-      pace: readingPace(clock),
-      monitor,
-      limits,
-      baseEnvironment: baseEnvironment(parts.environment, host),
-    }),
+    launcher: registeredLauncher(launcher, state.jobApi),
     reporting,
     events,
     newRunId: () => randomHex(16),
-    onMinute: () => reloader.check(),
+    onMinute() {
+      state.check();
+      reloader.check();
+    },
   });
   const reloader = createReloader(
     {
       log,
       hasChanged: (inForce) => currentSignature(inForce) !== inForce.signature,
       load: parts.load,
-      apply(next) {
-        config = next;
+      apply(next, id) {
         scheduler.apply(next);
-        announce(next);
+        announce(next, id);
         settings.apply(next);
         push.apply(next.push);
+        void state.apply(next.state);
       },
       onOutcome(successful) {
         if (!successful) events.emit("config.refused", { at: clock.wallNow() });
@@ -116,11 +129,12 @@ export function startDaemon(first: Config, parts: DaemonParts): Daemon {
     first,
   );
   for (const sentence of inactiveParts(first)) log.warning(sentence);
+  await state.apply(first.state);
   scheduler.start(first);
   stack.onStop("scheduler", Number.POSITIVE_INFINITY, () => scheduler.stop());
   stack.onStop("reload", 1000, () => reloader.stop());
 
-  function announce(next: Config): void {
+  function announce(next: Config, id: string): void {
     const configLog = logs.named("cronstable.config");
     for (const { level, message } of next.warnings) configLog[level](message);
     limits.announce(
@@ -128,7 +142,6 @@ export function startDaemon(first: Config, parts: DaemonParts): Daemon {
         resourceLimits === null ? [] : [{ name, limits: resourceLimits }],
       ),
     );
-    const id = jobSetId(next.jobs);
     events.emit("config.applied", { jobSetId: id, jobs: next.jobs.length, at: clock.wallNow() });
     if (id === jobSet) return;
     jobSet = id;

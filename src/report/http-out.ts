@@ -1,50 +1,7 @@
-import {
-  type ClientRequest,
-  Agent as HttpAgent,
-  request as httpRequest,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-} from "node:http";
+import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { type HttpAnswer, type HttpOut, type HttpRequest, NoAnswer } from "./http-exchange.ts";
 import { ANSWER_BYTES_MAX, IDLE_CONNECTION_MS, IDLE_CONNECTIONS_MAX } from "./limits.ts";
-
-export interface HttpRequest {
-  readonly url: string;
-  readonly method: string;
-  /** Sent as they are; names in any case, later ones win. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly body: string;
-}
-
-export interface HttpAnswer {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  /** Text of an answer of 400 and more, its start only when it is long. Empty otherwise. */
-  readonly text: string;
-  /** The text stops before the answer does. */
-  readonly cut: boolean;
-}
-
-/**
- * A request that got no answer. `code` is all that may be shown: messages of the layers below can quote the URL, and a URL can be a
- * secret.
- */
-export class NoAnswer extends Error {
-  constructor(readonly code: string) {
-    super(code);
-  }
-}
-
-/** Sends requests to receivers of reports over kept connections: no cookies, no redirects followed, no cap on what is in flight. */
-export interface HttpOut {
-  /**
-   * @param signal closes the connection when it fires
-   * @throws NoAnswer for an unusable URL, a failed connection or an aborted request
-   */
-  send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
-  /** Closes kept connections. */
-  close(): void;
-}
 
 export function httpOut(): HttpOut {
   const options = { keepAlive: true, timeout: IDLE_CONNECTION_MS, maxFreeSockets: IDLE_CONNECTIONS_MAX };

@@ -4,7 +4,8 @@ import type { Logger } from "../contract/log.ts";
 import type { ReportFacts, Reporting } from "../contract/report.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Spawner } from "../platform/spawn/spawner.ts";
-import { type HttpOut, httpOut } from "./http-out.ts";
+import type { HttpOut } from "./http-exchange.ts";
+import { httpOutWhenUsed } from "./http-out-when-used.ts";
 import { mailReporter } from "./mail.ts";
 import type { Push } from "./push/push.ts";
 import type { Reporter, ReporterParts, Telling } from "./reporter.ts";
@@ -54,7 +55,7 @@ export function createReporting({
   push,
   spawner,
   randomHex,
-  http = httpOut(),
+  http = httpOutWhenUsed(),
 }: ReportingParts): RunningReporting {
   const closing = new AbortController();
   setMaxListeners(0, closing.signal); // one for each report under way

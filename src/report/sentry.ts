@@ -1,5 +1,5 @@
 import { version } from "../contract/version.ts";
-import { type HttpOut, NoAnswer } from "./http-out.ts";
+import { type HttpOut, NoAnswer } from "./http-exchange.ts";
 import { SENTRY_LIMIT_MS, SENTRY_PAUSE_MAX_MS, SENTRY_PAUSES_MAX, SENTRY_TEXT_CHARS } from "./limits.ts";
 import { type Reporter, type ReporterParts, rendered, type Telling } from "./reporter.ts";
 import { isConfigured, resolveSecret } from "./secret.ts";

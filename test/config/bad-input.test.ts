@@ -69,6 +69,13 @@ test("however many problems there are, a bounded number is listed", () => {
   expect(problems.at(-1)?.problem).toBe("and 500 more problems that are not listed");
 });
 
+test("however much there is to warn of, a bounded number is kept", () => {
+  const entries = Array.from({ length: 10_005 }, (_, index) => `H ${index % 24} * * * x\n`).join("");
+  const { warnings } = configAt(join(filesIn({ crontab: entries }), "crontab"));
+  expect(warnings).toHaveLength(10_001);
+  expect(warnings.at(-1)?.message).toBe("and 5 more findings about this configuration that are not listed");
+});
+
 test("problems read as blocks, one for each file", () => {
   const at = (file: string, line: number) => ({ at: { file, line, column: 1 }, path: "", job: null, problem: "p" });
   expect(problemsText([at("a", 1), at("a", 2), at("b", 1)])).toBe("a:1:1: p\na:2:1: p\n---\nb:1:1: p");

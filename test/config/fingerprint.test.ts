@@ -170,3 +170,23 @@ test("the id of a set of jobs does not depend on their order", () => {
   expect(jobSetId([job(), other])).toBe(both);
   expect(jobSetId([other, job()])).toBe(both);
 });
+
+test("where a job stands and where its options come from does not change the id", () => {
+  const one = "{name: one, command: x, schedule: '@daily', killTimeout: 30.0, environment: [{key: A, value: 1}]}";
+  const two = "{name: two, command: x, schedule: '@daily', captureStdout: yes}";
+  const plain = "{name: one, command: x, schedule: '@daily'}";
+  const ids = [
+    configOf(`jobs: [${one}, ${two}]`),
+    configOf(`jobs: [${two}, ${one.replace("value: 1", "value: 2").replace("killTimeout: 30.0, ", "")}]`),
+    configOf(
+      `defaults: {killTimeout: 30, environment: [{key: A, value: 3}]}\njobs: [${plain}]\ninclude: [two.yaml]`,
+      {},
+      "cron.yaml",
+      {
+        "two.yaml": "jobs: [{name: two, command: x, schedule: '@daily', captureStdout: on}]",
+      },
+    ),
+  ].map(({ jobs }) => jobSetId(jobs));
+  expect(new Set(ids).size).toBe(1);
+  expect(jobSetId(configOf(`jobs: [${one.replace("key: A", "key: B")}, ${two}]`).jobs)).not.toBe(ids[0]);
+});

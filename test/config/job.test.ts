@@ -305,6 +305,8 @@ test("an identity is looked up at load", () => {
   expect(identity("user: 4242")).toEqual({ user: 4242, group: null, uid: 4242, gid: null, login: null });
   expect(identity("group: 7")).toEqual({ user: null, group: 7, uid: null, gid: 7, login: null });
   expect(problem(["user: nobody-here"])).toBe("User not found: 'nobody-here'");
+  expect(problem(["user: -1"])).toBe("User not found: '-1'");
+  expect(problem(["group: 4294967295"])).toBe("Group not found: '4294967295'");
   expect(problem(["user: alice", "group: none"])).toBe("Group not found: 'none'");
   expect(problem(["user: 1000"], { superuser: false })).toBe(
     "Job a wants to change user or group, but cronstable is not running as superuser",

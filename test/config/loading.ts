@@ -53,9 +53,14 @@ export function configAt(path: string, facts: Partial<LoadFacts> = {}): Config {
   return result.config;
 }
 
-/** The configuration that this text is. */
-export function configOf(text: string | Uint8Array, facts: Partial<LoadFacts> = {}, name = "cron.yaml"): Config {
-  return configAt(join(filesIn({ [name]: text }), name), facts);
+/** The configuration that this text is, beside other files that it may include. */
+export function configOf(
+  text: string | Uint8Array,
+  facts: Partial<LoadFacts> = {},
+  name = "cron.yaml",
+  beside: Readonly<Record<string, string>> = {},
+): Config {
+  return configAt(join(filesIn({ ...beside, [name]: text }), name), facts);
 }
 
 /** The only job of a configuration. */

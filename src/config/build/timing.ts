@@ -17,6 +17,12 @@ export interface WrittenFrame {
   readonly timezone?: string | undefined;
 }
 
+/** When something is due, and the crontab line that says so. */
+export interface Due {
+  readonly text: string;
+  readonly timing: Timing;
+}
+
 export type Timetable = Extract<Timing, { kind: "timetable" }>;
 
 const reboot: Timing = { kind: "reboot" };
@@ -29,8 +35,8 @@ interface Known {
 /** Reads schedules for one load. */
 export class Timings {
   readonly #findings: Findings;
-  readonly #nowMs: number;
-  readonly #hostZone: Zone;
+  readonly #facts: Pick<LoadFacts, "nowMs" | "hostZone">;
+  #hostZone: Zone | null = null;
   /** By zone and text; hashed schedules are each job's own. */
   readonly #known = new Map<string, Known>();
   /** Findings of the linter by zone and schedule. */
@@ -38,8 +44,7 @@ export class Timings {
 
   constructor(facts: Pick<LoadFacts, "nowMs" | "hostZone">, findings: Findings) {
     this.#findings = findings;
-    this.#nowMs = facts.nowMs;
-    this.#hostZone = localZone(facts.hostZone) ?? { ...utcZone, label: "local" };
+    this.#facts = facts;
   }
 
   /**
@@ -47,12 +52,7 @@ export class Timings {
    *
    * @param name of the job, which `H` hashes
    */
-  read(
-    name: string,
-    schedule: WrittenSchedule,
-    frame: WrittenFrame,
-    subject: Subject,
-  ): { readonly text: string; readonly timing: Timing } | null {
+  read(name: string, schedule: WrittenSchedule, frame: WrittenFrame, subject: Subject): Due | null {
     const text = scheduleText(schedule, subject);
     const zone = this.#zone(frame, subject);
     if (text === null || zone === null) return null;
@@ -64,7 +64,11 @@ export class Timings {
   }
 
   #zone({ timezone, utc }: WrittenFrame, subject: Subject): Zone | null {
-    if (timezone === undefined) return utc ? utcZone : this.#hostZone;
+    if (timezone === undefined && utc) return utcZone;
+    if (timezone === undefined) {
+      this.#hostZone ??= localZone(this.#facts.hostZone) ?? { ...utcZone, label: "local" };
+      return this.#hostZone;
+    }
     const zone = zoneNamed(timezone);
     if (zone === null) subject.problem(["timezone"], `unknown timezone: ${timezone}`);
     return zone;
@@ -93,7 +97,7 @@ export class Timings {
 
   #lint(schedule: Schedule, zone: Zone): ReturnType<typeof lint> {
     const key = `${zone.label}\0${schedule.source}\0${schedule.resolved}`;
-    const known = this.#linted.get(key) ?? lint(schedule, zone, this.#nowMs);
+    const known = this.#linted.get(key) ?? lint(schedule, zone, this.#facts.nowMs);
     this.#linted.set(key, known);
     return known;
   }

@@ -10,7 +10,7 @@ import {
   mayCollect,
   type Uses,
   whatToKeep,
-} from "./gc.rules.ts";
+} from "./what-to-keep.ts";
 
 export interface CollectionOptions {
   /** What this node's configuration uses. */

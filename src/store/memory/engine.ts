@@ -47,12 +47,12 @@ export function memoryEngine(medium: MemoryMedium, writer: string, clock: { wall
   };
 
   return {
-    start: () => ({
+    start: ({ topology }) => ({
       backend: "memory",
       location: "memory",
       namespace: "default",
-      topology: "shared",
-      sharedLocking: true,
+      topology: topology === "shared" ? "shared" : "single-node",
+      sharedLocking: topology === "shared",
     }),
 
     append({ stream, text, keep }) {

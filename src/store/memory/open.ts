@@ -24,12 +24,14 @@ export interface MemoryStoreOptions {
   readonly clock: Clock;
   /** 12 hex digits, unique on the medium. */
   readonly writer: string;
+  /** By default shared, as stores on one medium are. */
+  readonly topology?: "single-node" | "shared";
   /** Asked before each operation; by default every one is answered at once. */
   readonly conduct?: (operation: Operation) => Conduct;
 }
 
 /** A store in memory on the clock it is given, as good or as bad as `conduct` says. Deterministic. */
-export function openMemoryStore({ medium, clock, writer, conduct }: MemoryStoreOptions): Store {
+export function openMemoryStore({ medium, clock, writer, topology, conduct }: MemoryStoreOptions): Store {
   const engine = memoryEngine(medium, writer, { wallMicros: () => clock.wallNow() * 1000 });
   const tally = newTally();
   const inTurn = oneAtATime();
@@ -108,7 +110,7 @@ export function openMemoryStore({ medium, clock, writer, conduct }: MemoryStoreO
       });
     });
 
-  return storeOver(executor, engine.start({ topology: "shared" }), clock.elapsedNow);
+  return storeOver(executor, engine.start({ topology: topology ?? "shared" }), clock.elapsedNow);
 }
 
 const idle = { inflight: 0, capacity: 0, peak: 0 };
