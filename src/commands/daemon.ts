@@ -76,6 +76,7 @@ function stopRequested(daemon: Daemon, log: Logger): Promise<void> {
           : `already shutting down, waiting for ${waitedFor.join(", ")}; cancel or kill them to end at once`,
       );
     };
+    void daemon.stopAsked.then(stop);
     process.on("SIGINT", stop);
     process.on("SIGTERM", stop);
     process.on("SIGHUP", () => daemon.reload());

@@ -25,9 +25,13 @@ import { createReloader } from "./reload.ts";
 import { shutdownStack } from "./shutdown.ts";
 import { stateSection } from "./state-section.ts";
 import { feedStatsd } from "./statsd-feed.ts";
+import { webSection } from "./web-section.ts";
 
 /** For what is still being sent when all jobs have ended. */
 const REPORTS_PATIENCE_MS = 5_000;
+
+/** For the API's log streams and connections to end. */
+const WEB_PATIENCE_MS = 5_000;
 
 /** For the store to let go, its own patience and the job API's included. */
 const STATE_PATIENCE_MS = 20_000;
@@ -55,6 +59,8 @@ export interface Daemon {
   readonly events: Events;
   /** SIGHUP. */
   reload(): void;
+  /** Settles when `POST /shutdown` asks for a stop; the caller then stops the daemon. */
+  readonly stopAsked: Promise<void>;
   /** Stops firing, waits for running jobs and their reports, then takes everything down, last started first. */
   stop(): Promise<void>;
   /** Runs a stop is waiting for. */
@@ -68,6 +74,15 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
   const stack = shutdownStack(clock, log);
   const events = createEvents(log);
   let jobSet = "";
+
+  let config = first;
+  let draining = false;
+  let askToStop = (): void => {};
+  const stopAsked = new Promise<void>((resolve) => {
+    askToStop = resolve;
+  });
+  // The last to go: the API answers while running jobs are waited for.
+  stack.onStop("web", WEB_PATIENCE_MS, () => web.stop());
 
   const http = httpOutWhenUsed();
   const push = pushSection({ http, log, clock, host, randomHex });
@@ -86,7 +101,6 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
 
   const settings = loggingSettings(parts);
   settings.apply(first);
-  announce(first, jobSetId);
 
   const launcher = createLauncher({
     clock,
@@ -107,7 +121,23 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
     newRunId: () => randomHex(16),
     onMinute() {
       state.check();
+      web.check();
       reloader.check();
+    },
+  });
+  const web = webSection({
+    clock,
+    logs: logs.named,
+    events,
+    scheduler,
+    environment: parts.environment,
+    host,
+    config: () => config,
+    jobSetId: () => jobSet,
+    isDraining: () => draining,
+    shutDown(by) {
+      log.info(`shutdown asked for by ${by}`);
+      askToStop();
     },
   });
   const reloader = createReloader(
@@ -121,6 +151,8 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
         settings.apply(next);
         push.apply(next.push);
         void state.apply(next.state);
+        config = next;
+        void web.apply(next);
       },
       onOutcome(successful) {
         if (!successful) events.emit("config.refused", { at: clock.wallNow() });
@@ -130,6 +162,8 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
   );
   for (const sentence of inactiveParts(first)) log.warning(sentence);
   await state.apply(first.state);
+  await web.apply(first); // counts from the first event on
+  announce(first, jobSetId);
   scheduler.start(first);
   stack.onStop("scheduler", Number.POSITIVE_INFINITY, () => scheduler.stop());
   stack.onStop("reload", 1000, () => reloader.stop());
@@ -152,7 +186,9 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
     scheduler,
     events,
     reload: () => reloader.force(),
+    stopAsked,
     async stop() {
+      draining = true;
       log.info("Shutting down (after currently running jobs finish)...");
       await stack.stopAll();
     },

@@ -8,7 +8,6 @@ export function inactiveParts(config: Config): string[] {
   const section = (name: string, set: boolean, without: string): void => {
     if (set) said.push(`the configuration has a \`${name}\` section, which this build does not serve yet: ${without}`);
   };
-  section("web", config.web !== null, "there is no HTTP API, dashboard or metrics; jobs run");
   section("mcp", config.mcp?.enabled === true, "there is no MCP server; jobs run");
   if (config.state !== null) {
     said.push(

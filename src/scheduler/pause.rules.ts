@@ -67,8 +67,12 @@ export function decidePause(request: PauseRequest, channel: PauseChannel, now: E
 /** Reads a resume request's body: who asks, of any length. */
 export function readResumeRequest(body: string): Read<{ readonly by: string }> {
   const fields = readFields(body);
-  if (fields.kind === "bad") return fields;
-  const { by } = withoutNulls(fields.value);
+  return fields.kind === "bad" ? fields : resumeRequestFrom(fields.value);
+}
+
+/** The same for a request that comes as values, as from MCP. */
+export function resumeRequestFrom(fields: Readonly<Record<string, unknown>>): Read<{ readonly by: string }> {
+  const { by } = withoutNulls(fields);
   if (by !== undefined && typeof by !== "string") return bad("by must be a string");
   return { kind: "ok", value: { by: by || "api" } };
 }

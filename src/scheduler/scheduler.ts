@@ -1,10 +1,10 @@
 import type { Config, JobConfig } from "../config/model.ts";
 import type { DaemonEvents, Events } from "../contract/events.ts";
-import type { Launcher, LiveRun } from "../contract/launcher.ts";
+import type { Launcher, LiveOutput, LiveRun } from "../contract/launcher.ts";
 import type { Logger } from "../contract/log.ts";
 import type { JobPause } from "../contract/pause.ts";
 import type { Reporting } from "../contract/report.ts";
-import type { RunId } from "../contract/run.ts";
+import type { RunId, Trigger } from "../contract/run.ts";
 import type { Clock, EpochMs } from "../platform/clock.ts";
 import { createFireLoop } from "./fire-loop.ts";
 import { type JobHistory, jobHistory } from "./history.ts";
@@ -49,6 +49,32 @@ export interface Scheduler {
   nextFire(name: string): EpochMs | null;
   neverFires(name: string): boolean;
   history(name: string): JobHistory | null;
+  /** All there is of a job that something has happened to; null for one that only waits. Valid until the next turn. */
+  look(name: string): JobLook | null;
+}
+
+/** What a job is doing and what it did, for whoever shows it. */
+export interface JobLook {
+  readonly state: JobState;
+  readonly history: JobHistory;
+  readonly live: ReadonlyMap<RunId, LiveLook>;
+  /** Output of the run whose row is the newest; null when that row has none. */
+  readonly lastOutput: { readonly runId: RunId; readonly output: LiveOutput } | null;
+  /** The retry that was armed last, also while it runs; of a ladder that may have ended since. */
+  readonly armedRetry: ArmedRetry | null;
+}
+
+export interface ArmedRetry {
+  readonly ladderId: number;
+  readonly attempt: number;
+  readonly dueAt: EpochMs;
+  readonly delaySeconds: number;
+}
+
+export interface LiveLook {
+  readonly run: LiveRun;
+  readonly trigger: Trigger;
+  readonly spawned: { readonly pid: number | null; readonly startedAt: EpochMs } | null;
 }
 
 export interface LiveJob {
@@ -62,8 +88,10 @@ export interface LiveJob {
 interface Active {
   readonly controller: JobController;
   readonly history: JobHistory;
-  readonly live: Map<RunId, LiveRun>;
+  readonly live: Map<RunId, LiveLook>;
   readonly alerts: AlertStates;
+  lastOutput: JobLook["lastOutput"];
+  armedRetry: ArmedRetry | null;
   dropRetryTimer: () => void;
   /** The slot that fired last. */
   lastSlot: EpochMs | null;
@@ -125,6 +153,8 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
       history: jobHistory(),
       live: new Map(),
       alerts: new Map(),
+      lastOutput: null,
+      armedRetry: null,
       dropRetryTimer: () => {},
       lastSlot: null,
     };
@@ -144,22 +174,27 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
         const run = launcher.launch(
           { runId, job, attempt: effect.attempt, scheduledAt: own.lastSlot, injectedEnvironment: {} },
           (event) => {
-            if (event.kind === "spawned")
-              events.emit("run.spawned", { job, runId, pid: event.pid, startedAt: event.startedAt });
+            if (event.kind === "spawned") {
+              const { pid, startedAt } = event;
+              live.set(runId, { run, trigger, spawned: { pid, startedAt } });
+              events.emit("run.spawned", { job, runId, pid, startedAt });
+            }
             controller.handle({ ...event, runId });
             if (event.kind === "finished") live.delete(runId);
             settleIfQuiet(name, own);
           },
         );
-        live.set(runId, run);
+        live.set(runId, { run, trigger, spawned: null });
         events.emit("run.launched", { job, runId, trigger, run });
         return;
       }
       case "stop":
-        live.get(effect.runId)?.stop(effect.cause);
+        live.get(effect.runId)?.run.stop(effect.cause);
         return;
       case "arm retry": {
         const { ladderId, attempt, dueAt } = effect;
+        const delaySeconds = controller.state.ladder?.wait?.delaySeconds ?? (dueAt - at) / 1000;
+        own.armedRetry = { ladderId, attempt, dueAt, delaySeconds };
         events.emit("retry.armed", { job: name, attempt, dueAt, at });
         own.dropRetryTimer();
         if (controller.state.stopping) return; // F-32
@@ -179,7 +214,11 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
         refuse({ job: name, trigger: effect.trigger, slot: effect.slot, reason: effect.reason, at });
         return;
       case "record": {
-        if (effect.row !== null) history.add(effect.row);
+        if (effect.row !== null) {
+          history.add(effect.row);
+          const ended = live.get(effect.run.runId);
+          own.lastOutput = ended === undefined ? null : { runId: effect.run.runId, output: ended.run.output };
+        }
         if (effect.row?.kind === "ran" && effect.row.outcome === "success") {
           punctuality.handle(name, { kind: "succeeded", at: effect.row.finishedAt });
         }
@@ -189,6 +228,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
       }
       case "record skip":
         history.add(effect.row);
+        own.lastOutput = null;
         return;
       case "permanent failure":
         events.emit("failure.permanent", { job: effect.run.job, runId: effect.run.runId, at });
@@ -285,18 +325,24 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
       });
     },
     running() {
-      return [...active].flatMap(([name, { controller }]) =>
-        [...controller.state.runs.values()].map((run) => ({
+      return [...active].flatMap(([name, { live }]) =>
+        [...live].map(([runId, { spawned }]) => ({
           name,
-          runId: run.runId,
-          pid: run.phase === "running" ? run.pid : null,
-          startedAt: run.phase === "running" ? run.startedAt : null,
+          runId,
+          pid: spawned?.pid ?? null,
+          startedAt: spawned?.startedAt ?? null,
         })),
       );
     },
     nextFire: loop.nextFire,
     neverFires: loop.neverFires,
     history: (name) => active.get(name)?.history ?? null,
+    look(name) {
+      const own = active.get(name);
+      if (own === undefined) return null;
+      const { controller, history, live, lastOutput, armedRetry } = own;
+      return { state: controller.state, history, live, lastOutput, armedRetry };
+    },
   };
 }
 

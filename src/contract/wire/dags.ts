@@ -1,0 +1,116 @@
+import { z } from "zod";
+import { anyObject, epochSeconds, instant, named, openEnum, type Wire } from "./shape.ts";
+
+const runState = openEnum(["running", "success", "failed"]);
+const runKind = openEnum(["scheduled", "manual", "backfill", "recovery"]);
+
+export const dagTask = z.object({
+  id: z.string(),
+  type: openEnum(["task", "sensor", "approval"]),
+  dependsOn: z.array(z.string()),
+  triggerRule: openEnum(["all_success", "all_done"]),
+  retries: z.int(),
+  mapped: z.boolean(),
+});
+
+export const dag = named(
+  "Dag",
+  z.object({
+    name: z.string(),
+    enabled: z.boolean(),
+    scheduled: z.boolean(),
+    retainRuns: z.int(),
+    tasks: z.array(dagTask),
+    latestRun: z
+      .object({
+        runKey: z.string(),
+        state: runState,
+        kind: runKind,
+        createdAt: epochSeconds,
+        updatedAt: epochSeconds,
+      })
+      .optional(),
+    runCounts: z.record(z.string(), z.int()).optional(),
+    totalRuns: z.int().optional(),
+    schedule: z.string().optional(),
+    /** Gates that wait for a decision. */
+    awaiting: z.array(z.object({ runKey: z.string(), taskkey: z.string(), since: epochSeconds.nullable() })).optional(),
+    failedRuns: z.int().optional(),
+    nextFireAt: instant.nullable().optional(),
+  }),
+);
+export type Dag = Wire<typeof dag>;
+
+export const dagRunSummary = named(
+  "DagRunSummary",
+  z.object({
+    runKey: z.string(),
+    runId: z.string(),
+    state: runState,
+    kind: runKind,
+    logicalDate: instant.nullable(),
+    createdAt: epochSeconds,
+    updatedAt: epochSeconds,
+    taskStates: z.record(z.string(), z.int()),
+  }),
+);
+export type DagRunSummary = Wire<typeof dagRunSummary>;
+
+export const dagRuns = named("DagRuns", z.object({ dag: z.string(), name: z.string(), runs: z.array(dagRunSummary) }));
+
+/** As it lies in the store. */
+export const dagRunDocument = named(
+  "DagRunDocument",
+  z.looseObject({
+    createdAt: epochSeconds,
+    dag: z.string(),
+    kind: runKind,
+    logicalDate: instant.nullable(),
+    mapped: anyObject,
+    runId: z.string(),
+    runKey: z.string(),
+    state: runState,
+    tasks: z.record(z.string(), anyObject),
+    updatedAt: epochSeconds,
+  }),
+);
+export type DagRunDocument = Wire<typeof dagRunDocument>;
+
+export const dagXcom = named(
+  "DagXcom",
+  z.object({
+    dag: z.string(),
+    runKey: z.string(),
+    runId: z.string(),
+    entries: z.array(
+      z.object({
+        taskkey: z.string(),
+        key: z.string(),
+        sha256: z.string(),
+        size: z.int(),
+        at: epochSeconds,
+        value: z.string().optional(),
+        binary: z.boolean().optional(),
+        oversize: z.boolean().optional(),
+      }),
+    ),
+    truncated: z.boolean(),
+  }),
+);
+export type DagXcom = Wire<typeof dagXcom>;
+
+export const dagTriggered = named("DagTriggered", z.object({ dag: z.string(), name: z.string(), runKey: z.string() }));
+
+export const backfillRequest = named("BackfillRequest", z.object({ from: instant, to: instant }));
+
+export const backfilled = named("Backfilled", z.object({ ok: z.boolean(), created: z.int() }));
+
+export const decisionRequest = named(
+  "DecisionRequest",
+  z.object({ decision: z.enum(["approve", "reject"]), by: z.string().optional() }),
+);
+
+export const decided = named(
+  "Decided",
+  z.object({ ok: z.boolean(), state: openEnum(["success", "failed", "skipped"]) }),
+);
