@@ -44,7 +44,7 @@ export async function runDaemon(path: string, options: StandardOptions): Promise
   process.env.HOSTNAME = host;
   const output = createMirror({ stdout: outputTarget(1, clock), stderr: outputTarget(2, clock) }, clock, log);
   mirror = output;
-  const daemon = startDaemon(loaded, {
+  const daemon = await startDaemon(loaded, {
     clock,
     host,
     logs,

@@ -55,7 +55,11 @@ export type RetrySettled =
   | "owner-moved"
   | "superseded-by-run"
   | "job-removed"
-  | "disabled";
+  | "disabled"
+  | "config-changed"
+  | "deadline-passed"
+  | "invalid-record"
+  | "superseded-by-reboot";
 
 /** Emitting never throws, never waits, and never slows the emitter by more than its listeners' own quick work. */
 export interface Events {

@@ -20,12 +20,17 @@ import { LoggingProblem, logTree } from "./logging/dict-config.ts";
 import type { Logs } from "./logging/logs.ts";
 import type { LineSink } from "./logging/sinks.ts";
 import { pushSection } from "./push-section.ts";
+import { registeredLauncher } from "./registered-launcher.ts";
 import { createReloader } from "./reload.ts";
 import { shutdownStack } from "./shutdown.ts";
+import { stateSection } from "./state-section.ts";
 import { feedStatsd } from "./statsd-feed.ts";
 
 /** For what is still being sent when all jobs have ended. */
 const REPORTS_PATIENCE_MS = 5_000;
+
+/** For the store to let go, its own patience and the job API's included. */
+const STATE_PATIENCE_MS = 20_000;
 
 /** What a daemon is built from: the world outside, made by whoever starts it. */
 export interface DaemonParts {
@@ -57,7 +62,7 @@ export interface Daemon {
 }
 
 /** Builds the daemon and starts it: one straight line, each start followed by how it is stopped. */
-export function startDaemon({ config: first, jobSetId }: FirstConfig, parts: DaemonParts): Daemon {
+export async function startDaemon({ config: first, jobSetId }: FirstConfig, parts: DaemonParts): Promise<Daemon> {
   const { clock, host, logs } = parts;
   const log = logs.named("cronstable");
   const stack = shutdownStack(clock, log);
@@ -76,27 +81,34 @@ export function startDaemon({ config: first, jobSetId }: FirstConfig, parts: Dae
   const limits = createLimitsEnforcer({ clock, log });
   stack.onStop("resource limits", 1000, () => limits.close());
 
+  const state = stateSection(clock, logs.named, host);
+  stack.onStop("state", STATE_PATIENCE_MS, () => state.close());
+
   const settings = loggingSettings(parts);
   settings.apply(first);
   announce(first, jobSetId);
 
+  const launcher = createLauncher({
+    clock,
+    log,
+    spawner: parts.spawner,
+    mirror: parts.mirror,
+    pace: readingPace(clock),
+    monitor,
+    limits,
+    baseEnvironment: baseEnvironment(parts.environment, host),
+  });
   const scheduler = createScheduler({
     clock,
     log,
-    launcher: createLauncher({
-      clock,
-      log,
-      spawner: parts.spawner,
-      mirror: parts.mirror,
-      pace: readingPace(clock),
-      monitor,
-      limits,
-      baseEnvironment: baseEnvironment(parts.environment, host),
-    }),
+    launcher: registeredLauncher(launcher, state.jobApi),
     reporting,
     events,
     newRunId: () => randomHex(16),
-    onMinute: () => reloader.check(),
+    onMinute() {
+      state.check();
+      reloader.check();
+    },
   });
   const reloader = createReloader(
     {
@@ -108,6 +120,7 @@ export function startDaemon({ config: first, jobSetId }: FirstConfig, parts: Dae
         announce(next, id);
         settings.apply(next);
         push.apply(next.push);
+        void state.apply(next.state);
       },
       onOutcome(successful) {
         if (!successful) events.emit("config.refused", { at: clock.wallNow() });
@@ -116,6 +129,7 @@ export function startDaemon({ config: first, jobSetId }: FirstConfig, parts: Dae
     first,
   );
   for (const sentence of inactiveParts(first)) log.warning(sentence);
+  await state.apply(first.state);
   scheduler.start(first);
   stack.onStop("scheduler", Number.POSITIVE_INFINITY, () => scheduler.stop());
   stack.onStop("reload", 1000, () => reloader.stop());

@@ -1,5 +1,6 @@
 import type { DaemonEvents } from "../contract/events.ts";
-import type { HistoryRow } from "../contract/history.ts";
+import type { HistoryRow, InterruptedRow } from "../contract/history.ts";
+import { finishInstant, latestOf } from "../journal/ledger/latest.rules.ts";
 import { HISTORY_ROWS_MAX, REFUSALS_MAX } from "./limits.ts";
 
 export type Refusal = DaemonEvents["run.refused"];
@@ -7,20 +8,41 @@ export type Refusal = DaemonEvents["run.refused"];
 /** What a job did and did not do, newest last, in memory (running 8). Grows only for jobs that something happened to. */
 export interface JobHistory {
   add(row: HistoryRow): void;
+  /** Puts rows of before this process in front, in their order; nothing when there are rows already (REH-1). */
+  warm(rows: readonly HistoryRow[]): void;
+  /**
+   * Adds the row of a run of this node that a crash cut. It is the last run whatever its instant, until another run ends: an overlapping
+   * instance routinely finishes after it started and would hide the crash (RUN-5).
+   */
+  addCut(row: InterruptedRow): void;
   refuse(refusal: Refusal): void;
   readonly rows: readonly HistoryRow[];
   readonly refusals: readonly Refusal[];
-  /** The row that finished last; skipped slots do not count. */
-  lastRun(): HistoryRow | null;
+  /** The row that finished last, of equals the later one; skipped slots do not count (RUN-4). */
+  lastRun(): Exclude<HistoryRow, { kind: "skipped" }> | null;
 }
 
 export function jobHistory(): JobHistory {
   const rows: HistoryRow[] = [];
   const refusals: Refusal[] = [];
+  let cut: InterruptedRow | null = null;
+
+  const add = (row: HistoryRow): void => {
+    rows.push(row);
+    if (rows.length > HISTORY_ROWS_MAX) rows.shift();
+  };
+
   return {
     add(row) {
-      rows.push(row);
-      if (rows.length > HISTORY_ROWS_MAX) rows.shift();
+      if (row.kind === "ran" && cut !== null && finishInstant(row) > finishInstant(cut)) cut = null;
+      add(row);
+    },
+    warm(earlier) {
+      if (rows.length === 0) rows.push(...earlier.slice(-HISTORY_ROWS_MAX));
+    },
+    addCut(row) {
+      add(row);
+      cut = row;
     },
     refuse(refusal) {
       refusals.push(refusal);
@@ -28,12 +50,6 @@ export function jobHistory(): JobHistory {
     },
     rows,
     refusals,
-    lastRun() {
-      let last: HistoryRow | null = null;
-      for (const row of rows) {
-        if (row.kind === "ran" && (last === null || row.finishedAt >= last.finishedAt)) last = row;
-      }
-      return last;
-    },
+    lastRun: () => cut ?? latestOf(rows.filter((row) => row.kind !== "skipped")),
   };
 }

@@ -65,6 +65,8 @@ interface Active {
   readonly live: Map<RunId, LiveRun>;
   readonly alerts: AlertStates;
   dropRetryTimer: () => void;
+  /** The slot that fired last. */
+  lastSlot: EpochMs | null;
 }
 
 export function createScheduler(parts: SchedulerParts): Scheduler {
@@ -79,6 +81,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     onDue(name, slot) {
       const own = activeJob(name);
       if (own === null) return;
+      own.lastSlot = slot;
       if (pauseInForce(own.controller.state.pause, clock.wallNow()) === null)
         punctuality.handle(name, { kind: "due", slot });
       own.controller.handle({ kind: "due", slot, runId: newRunId() });
@@ -123,6 +126,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
       live: new Map(),
       alerts: new Map(),
       dropRetryTimer: () => {},
+      lastSlot: null,
     };
     active.set(name, made);
     return made;
@@ -137,13 +141,16 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
         return;
       case "launch": {
         const { runId, job, trigger } = effect.start;
-        const run = launcher.launch({ runId, job, injectedEnvironment: {} }, (event) => {
-          if (event.kind === "spawned")
-            events.emit("run.spawned", { job, runId, pid: event.pid, startedAt: event.startedAt });
-          controller.handle({ ...event, runId });
-          if (event.kind === "finished") live.delete(runId);
-          settleIfQuiet(name, own);
-        });
+        const run = launcher.launch(
+          { runId, job, attempt: effect.attempt, scheduledAt: own.lastSlot, injectedEnvironment: {} },
+          (event) => {
+            if (event.kind === "spawned")
+              events.emit("run.spawned", { job, runId, pid: event.pid, startedAt: event.startedAt });
+            controller.handle({ ...event, runId });
+            if (event.kind === "finished") live.delete(runId);
+            settleIfQuiet(name, own);
+          },
+        );
         live.set(runId, run);
         events.emit("run.launched", { job, runId, trigger, run });
         return;

@@ -21,7 +21,10 @@ function scene() {
   const target = (name: string): OutputTarget => ({
     write(bytes, done) {
       const finish = (): void => {
-        if (mode instanceof Error) return done(mode);
+        if (mode instanceof Error) {
+          done(mode);
+          return;
+        }
         written.push(`${name}: ${bytes}`);
         done(null);
       };
