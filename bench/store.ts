@@ -14,6 +14,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Worker } from "node:worker_threads";
 import { systemClock } from "../src/platform/clock.ts";
 import { tryLock, unlock } from "../src/platform/flock.ts";
 import { wallMicros } from "../src/platform/wall-micros.ts";
@@ -236,6 +237,9 @@ async function open(path: string): Promise<Store> {
       maxOpsPerSecond: 0,
       clock: systemClock,
       log: { info: () => undefined, warning: console.error },
+      // The built thread, as an installation starts it; from source it would load a compiler first.
+      spawn: (_, workerData) =>
+        new Worker(new URL("../dist/store-lane.worker.js", import.meta.url), { workerData, execArgv: [] }),
     }),
   );
 }

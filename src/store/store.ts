@@ -22,7 +22,7 @@ export interface Store {
 }
 
 export interface Closed {
-  /** Accepted operations that were cut short; each has answered "unknown" or will. */
+  /** Accepted operations that were cut short; each has answered "unknown". */
   readonly unfinished: number;
   /**
    * "hung": a thread is stuck in the operating system. The process then ends neither by itself nor by `process.exit`, which

@@ -7,8 +7,8 @@ import { openedStore } from "../support/filesystem.ts";
 import { done } from "../support/outcome.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
-/** Processes to kill; a long soak sets more. */
-const KILLS = Number(process.env.CRONSTABLE_STORE_KILLS ?? 2000);
+/** Processes to kill; `npm run test:soak` kills thousands. */
+const KILLS = Number(process.env.CRONSTABLE_STORE_KILLS ?? 500);
 
 /** V8 without threads of its own, so that a forked copy of the process lacks nothing. */
 const motherFlags = ["--single-threaded", "--v8-pool-size=0", "--no-warnings"];

@@ -79,9 +79,11 @@ describe("a disk that hangs", () => {
   test("cannot keep the store from closing, nor the process from ending (THR-3)", async () => {
     const { path, store } = await troubledStore();
     const stuck = trouble(path, "stuck");
-    const write = store.records.append("runs/a", { n: 1 }, { deadlineMs: 100 });
-    expect((await write).kind).toBe("unknown");
-    expect(await store.close(50)).toEqual({ unfinished: 1, threads: "hung" });
+    const write = await store.records.append("runs/a", { n: 1 }, { deadlineMs: 100 });
+    expect(write.kind).toBe("unknown");
+    const later = store.records.append("runs/a", { n: 2 });
+    expect(await store.close(50)).toEqual({ unfinished: 2, threads: "hung" });
+    expect(await later).toEqual({ kind: "unknown", because: "the store was closed" });
     stuck.over();
   });
 

@@ -11,7 +11,7 @@ import { done } from "../support/outcome.ts";
 import { noPython, pythonPeer, racer } from "../support/processes.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
-/** Lease cycles of all processes together; a long soak sets 100000. */
+/** Lease cycles of all processes together; `npm run test:soak` sets 100000. */
 const CYCLES = Number(process.env.CRONSTABLE_STORE_LEASE_CYCLES ?? 4000);
 
 const timeout = 60_000 + CYCLES * 20;
