@@ -132,7 +132,11 @@ const jsonValues = fc.letrec<{ value: JsonValue }>((tie) => ({
     fc.integer(),
     fc.bigInt(-(2n ** 63n), -(2n ** 53n)),
     fc.bigInt(2n ** 53n, 2n ** 64n - 1n),
-    fc.double({ noNaN: true, noDefaultInfinity: true }).map(jsonFloat),
+    // -0 is left out: JSON.stringify, which this is held against, writes it as 0.
+    fc
+      .double({ noNaN: true, noDefaultInfinity: true })
+      .filter((value) => !Object.is(value, -0))
+      .map(jsonFloat),
     fc.string({ unit: "grapheme" }),
     fc.array(tie("value")),
     fc.dictionary(fc.string({ unit: "grapheme" }), tie("value")),
