@@ -4,8 +4,14 @@
 import type { BenchRow } from "./row.ts";
 
 const parts: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
+  starts: async () => (await import("./starts.ts")).startRows(),
+  config: async () => (await import("./config.ts")).configRows(),
   schedule: async () => (await import("./schedule.ts")).scheduleRows(),
   http: async () => (await import("./http.ts")).httpRows(),
+  store: async () => (await import("./store.ts")).storeRows(),
+  report: async () => (await import("./report.ts")).reportRows(),
+  resources: async () => (await import("./resources.ts")).resourceRows(),
+  jobapi: async () => (await import("./jobapi.ts")).jobApiRows(),
   daemon: async () => (await import("./daemon.ts")).daemonRows(),
 };
 

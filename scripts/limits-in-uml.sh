@@ -9,7 +9,7 @@ if [ "$$" != 1 ]; then
   command -v linux.uml >/dev/null || { echo "linux.uml is not installed (Debian: user-mode-linux)" >&2; exit 2; }
   cd "$(dirname "$0")/.."
   verdict=$(mktemp -d)
-  linux.uml root=/dev/root rootfstype=hostfs rootflags=/ ro mem=1G quiet con=null con0=null,fd:1 \
+  linux.uml root=/dev/root rootfstype=hostfs rootflags=/ ro mem=1G quiet loglevel=1 con=null con0=null,fd:1 \
     init="$PWD/scripts/limits-in-uml.sh" PROJECT="$PWD" VERDICT="$verdict" ARGUMENTS="$*" NODE="$(command -v node)" </dev/null
   code=$(cat "$verdict/exit-code" 2>/dev/null || echo 1)
   rm -r "$verdict"
@@ -28,7 +28,7 @@ mkdir /tmp/verdict
 mount -t hostfs -o "$VERDICT" none /tmp/verdict
 cd "$PROJECT"
 code=0
-node node_modules/vitest/vitest.mjs run --configLoader runner --no-cache ${ARGUMENTS:-test/execution/limits} || code=$?
+node node_modules/vitest/vitest.mjs run --configLoader runner --no-cache --testTimeout=120000 --hookTimeout=60000 ${ARGUMENTS:-test/execution/limits} || code=$?
 echo "$code" >/tmp/verdict/exit-code
 sync
 poweroff -f -d

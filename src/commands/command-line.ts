@@ -24,7 +24,38 @@ export interface CommandContext {
 const subcommands: Readonly<Record<string, { readonly summary: string; load(): Promise<CommandModule> }>> = {
   init: { summary: "write a commented starter configuration", load: () => import("./init.ts") },
   schedule: { summary: "explain, preview and check schedules", load: () => import("./schedule.ts") },
+  state: {
+    summary: "keep values between runs of a job; administer the durable store",
+    load: () => import("./state.ts"),
+  },
+  ...jobFamily("cursor", "remember in a job how far it has come"),
+  ...jobFamily("idempotent", "win a key once in the whole fleet: exit 0 the first time, 5 after that"),
+  ...jobFamily("lock", "take turns with other jobs and nodes"),
+  ...jobFamily("artifact", "hand files from a job to later runs and other nodes"),
+  ...jobFamily("secret", "read in a job the secrets that are staged for its run"),
+  ...jobFamily("xcom", "hand data from one task of a workflow run to another"),
 };
+
+/** Commands of jobs. Here they come for help, and when the fast path could not make out what was meant. */
+function jobFamily(word: string, summary: string): typeof subcommands {
+  return {
+    [word]: {
+      summary,
+      async load() {
+        const [{ jobFamilies }, { registerFamily }] = await Promise.all([
+          import("./job/families.ts"),
+          import("./job/register-family.ts"),
+        ]);
+        const family = jobFamilies.find((candidate) => candidate.word === word);
+        return {
+          register(program, context) {
+            if (family !== undefined) registerFamily(program, context, family).description(summary);
+          },
+        };
+      },
+    },
+  };
+}
 
 /**
  * Runs one command line (config 12). Results go to stdout, diagnostics to stderr.
@@ -41,6 +72,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     },
   };
   program
+    .enablePositionalOptions()
     .description("Runs jobs on schedule. Without a command: the daemon, in the foreground.")
     .usage("[options] [command]")
     .addOption(new Option("-c, --config <file-or-dir>", "configuration file or directory (default: /etc/cronstable.d)"))
@@ -64,17 +96,18 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   for (const command of [program, ...descendants(program)]) prepare(command);
 
   try {
-    if (args.includes("--") && !(asked === "lock"))
+    if (args.includes("--") && !(asked === "lock" && args[args.indexOf(asked) + 1] === "run"))
       throw new UsageError("`--` is only valid before a `lock run` command");
     await program.parseAsync(expandPrefixes(args, program), { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (error instanceof Refusal) {
-      process.stderr.write(`cronstable${asked === null ? "" : ` ${asked}`}: ${error.message}\n`);
+      const prefix = error.prefix ?? (asked === null ? "cronstable" : `cronstable ${asked}`);
+      process.stderr.write(`${prefix}: ${error.message}\n`);
       return 1;
     }
     if (!(error instanceof UsageError)) throw error;
-    process.stderr.write(`usage: ${program.name()} ${program.usage()}\ncronstable: error: ${error.message}\n`);
+    process.stderr.write(`usage: ${error.command} ${program.usage()}\n${error.command}: error: ${error.message}\n`);
     return 2;
   }
   return exitCode;

@@ -1,7 +1,4 @@
 import { hostname } from "node:os";
-import { hostFacts } from "../config/facts.ts";
-import { loadConfig } from "../config/load.ts";
-import { problemsText } from "../config/problem.ts";
 import type { Logger } from "../contract/log.ts";
 import { type Daemon, startDaemon } from "../daemon/daemon.ts";
 import { loadAside } from "../daemon/load-aside.ts";
@@ -9,7 +6,6 @@ import { createLogs } from "../daemon/logging/logs.ts";
 import type { LineSink } from "../daemon/logging/sinks.ts";
 import { directStderr, type StandardOptions, standardTree } from "../daemon/logging/standard.ts";
 import { createMirror, type Mirror, type MirrorStream } from "../execution/capture/mirror.ts";
-import { createLauncher } from "../execution/launcher.ts";
 import { systemClock } from "../platform/clock.ts";
 import { outputTarget } from "../platform/output-target.ts";
 import { systemSpawner } from "../platform/spawn/system-spawner.ts";
@@ -35,34 +31,28 @@ export async function runDaemon(path: string, options: StandardOptions): Promise
   const logs = createLogs(clock, standardTree(options, sinks.stderr));
   const log = logs.named("cronstable");
 
-  const loaded = loadConfig(path, hostFacts(clock.wallNow()));
+  // Aside like every reload: what it takes to read a configuration is gone again when it has been read.
+  const loaded = await loadAside(path);
   if (!loaded.ok) {
-    log.error(`Configuration error: ${problemsText(loaded.problems)}`);
+    log.error(`Configuration error: ${loaded.detail}`);
     return 1;
   }
   const zoneTrouble = tzdataProblem();
   if (zoneTrouble !== null) log.warning(zoneTrouble);
 
-  process.env.HOSTNAME ??= hostname();
+  const host = process.env.HOSTNAME ?? hostname();
+  process.env.HOSTNAME = host;
   const output = createMirror({ stdout: outputTarget(1, clock), stderr: outputTarget(2, clock) }, clock, log);
   mirror = output;
-  const spawner = systemSpawner((reason) => log.warning(reason));
-  const daemon = startDaemon(loaded.config, {
+  const daemon = await startDaemon(loaded, {
     clock,
+    host,
     logs,
     standardSinks: sinks,
     load: () => loadAside(path),
-    launcher: () =>
-      createLauncher({
-        spawner,
-        clock,
-        log,
-        mirror: output,
-        monitor: null,
-        limits: null,
-        daemonEnvironment: process.env,
-      }),
-    reporting: () => quiet,
+    spawner: systemSpawner((reason) => log.warning(reason)),
+    mirror: output,
+    environment: process.env,
   });
   await stopRequested(daemon, log);
   await output.drain();
@@ -86,6 +76,7 @@ function stopRequested(daemon: Daemon, log: Logger): Promise<void> {
           : `already shutting down, waiting for ${waitedFor.join(", ")}; cancel or kill them to end at once`,
       );
     };
+    void daemon.stopAsked.then(stop);
     process.on("SIGINT", stop);
     process.on("SIGTERM", stop);
     process.on("SIGHUP", () => daemon.reload());

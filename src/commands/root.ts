@@ -1,12 +1,5 @@
 import { existsSync } from "node:fs";
-import { hostFacts } from "../config/facts.ts";
-import { jobSetId } from "../config/fingerprint.ts";
-import { loadConfig } from "../config/load.ts";
-import { problemsText } from "../config/problem.ts";
-import { createLogs } from "../daemon/logging/logs.ts";
 import { levelThreshold } from "../daemon/logging/record.ts";
-import { directStderr, standardTree } from "../daemon/logging/standard.ts";
-import { systemClock } from "../platform/clock.ts";
 import type { RootOptions } from "./command-line.ts";
 import { UsageError } from "./errors.ts";
 
@@ -38,17 +31,8 @@ export async function runRoot(mode: RootMode, root: RootOptions, bare: boolean, 
     return runDaemon(path, { threshold, format: root.logFormat });
   }
 
-  const logs = createLogs(systemClock, standardTree({ threshold, format: root.logFormat }, directStderr));
-  const loaded = loadConfig(path, hostFacts(systemClock.wallNow()));
-  if (!loaded.ok) {
-    logs.named("cronstable").error(`Configuration error: ${problemsText(loaded.problems)}`);
-    return 1;
-  }
-  const configLog = logs.named("cronstable.config");
-  for (const { level, message } of loaded.config.warnings) configLog[level](message);
-  if (mode === "job set id") process.stdout.write(`${jobSetId(loaded.config.jobs)}\n`);
-  else logs.named("cronstable").info("Configuration is valid.");
-  return 0;
+  const { checkConfiguration } = await import("./check-configuration.ts");
+  return checkConfiguration(path, mode, { threshold, format: root.logFormat });
 }
 
 function noDefault(path: string, bare: boolean, help: string): number {

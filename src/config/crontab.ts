@@ -22,7 +22,7 @@ export function* crontabLines(text: string): Generator<CrontabLine> {
 }
 
 /** C0 but for the tab, DEL, C1, and the separators that other programs take for line ends. */
-const control = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028\u2029]/;
+const control = /(?!\t)[\p{Cc}\u2028\u2029]/u;
 
 function readLine(content: string): Reading {
   if (control.test(content)) return wrong(`control character in ${quoted(content)}`);

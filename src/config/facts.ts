@@ -31,7 +31,10 @@ export function hostFacts(nowMs: number): LoadFacts {
     homeDirectory: homedir(),
     superuser: process.geteuid?.() === 0,
     nice: getPriority(),
-    hostZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    // Asked for only where a job is in the host's zone: the answer takes longer than a whole small load.
+    get hostZone() {
+      return Intl.DateTimeFormat().resolvedOptions().timeZone;
+    },
     nowMs,
     users: userDatabase(),
   };

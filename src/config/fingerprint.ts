@@ -3,10 +3,10 @@
  * mean the same job. Existing stores and other nodes hold these hashes: a new option must be left out while it has its default.
  */
 import { createHash } from "node:crypto";
+import { collapsed } from "./blanks.ts";
 import { canonicalJson, type Json, objectOf } from "./canonical-json.ts";
 import { byCodePoint } from "./code-points.ts";
 import type { Command, JobConfig, LaunchConfig, ReportConfig, RetryConfig, SecretSource } from "./model.ts";
-import { builtIn } from "./options/job.ts";
 
 const digests = new WeakMap<JobConfig, string>();
 
@@ -163,7 +163,14 @@ const reportText = cached(({ sentry, mail, shell, webhook, push, eventlog, alert
   }),
 );
 
-const defaults = builtIn.onSuccess.report;
+/** What is left out of the text. Written out, not taken from the schema: the hashes of old stores hold on to it. */
+const defaults = {
+  shell: { timeout: 60 },
+  push: { enabled: false, priority: "time-sensitive", includeLogTail: true },
+  eventlog: { enabled: false, source: "cronstable", includeOutput: false },
+  alert: { afterFailures: 1, onRecovery: false, remindEverySeconds: null },
+};
+
 const hidden = "<redacted>";
 
 function redacted({ value, fromFile, fromEnvVar }: SecretSource): Json {
@@ -176,13 +183,6 @@ function unlessDefault(block: Json, byDefault: Json): Json | undefined {
 
 function commandJson(command: Command): Json {
   return typeof command === "string" ? { shell_command: command } : { argv: command };
-}
-
-/** Runs of what Python calls white space become one space, none at the ends. */
-function collapsed(schedule: string): string {
-  return schedule
-    .replace(/[\t-\r\u001c-\u0020\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/g, " ")
-    .trim();
 }
 
 function sha256(text: string): string {

@@ -66,7 +66,7 @@ function isOfKind(issue: z.core.$ZodIssue): boolean {
 }
 
 function isRange(issue: z.core.$ZodIssue): boolean {
-  return issue.code === "custom" && issue.params?.["range"] === true;
+  return issue.code === "custom" && issue.params?.range === true;
 }
 
 function isMissing(value: Raw, path: readonly Step[]): boolean {

@@ -16,8 +16,14 @@ export const nestingMax = 100;
 /** Problems that one load lists; the rest is counted only. */
 export const problemsMax = 1_000;
 
-/** Characters of a long list of jobs that are parsed at a time, so that its tree never stands in memory as a whole. */
-export const pieceCharacters = 128 * 1024;
+/** A file of this many characters and more has its list of jobs parsed piece by piece. */
+export const piecedFileCharactersMin = 16 * 1024;
+
+/** Least characters of such a piece. What is made of a piece should be gone before the garbage collector takes it for lasting. */
+export const pieceCharacters = 4 * 1024;
+
+/** Warnings that one load keeps; the rest is counted only. */
+export const warningsMax = 10_000;
 
 /** Characters of an offending value that a message shows. */
 export const shownCharactersMax = 80;

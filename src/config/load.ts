@@ -48,11 +48,16 @@ export function loadConfig(path: string, facts: LoadFacts, reader: ConfigReader 
     directory === null ? [loadRoot(path, "accepted", context, files)] : loadDirectory(path, context, files, reader);
   const config = wholeOf(parts, facts, findings);
   if (findings.failed) return { ok: false, problems: findings.problems() };
-  const { warnings } = findings;
   const signature = files.signature(directory);
   return {
     ok: true,
-    config: { ...config, warnings, files: files.paths, directory: directory?.path ?? null, signature },
+    config: {
+      ...config,
+      warnings: findings.warnings(),
+      files: files.paths,
+      directory: directory?.path ?? null,
+      signature,
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-import { problemsMax } from "./limits.ts";
+import { problemsMax, warningsMax } from "./limits.ts";
 import type { ConfigWarning, Place } from "./model.ts";
 
 /** One thing wrong with a configuration; data until the edge, so terminal, reload and dashboard each show it their way. */
@@ -43,11 +43,12 @@ export function problemsText(problems: readonly ConfigProblem[]): string {
   return [...byFile.values()].map((lines) => lines.join("\n")).join("\n---\n");
 }
 
-/** What a load has found so far. It keeps at most `problemsMax` problems and says how many more there were. */
+/** What a load has found so far. It keeps a bounded number of problems and warnings, and says how many more there were. */
 export class Findings {
   readonly #problems: ConfigProblem[] = [];
   readonly #warnings: ConfigWarning[] = [];
   #omitted = 0;
+  #omittedWarnings = 0;
 
   problem(problem: ConfigProblem): void {
     if (this.#problems.length < problemsMax) this.#problems.push(problem);
@@ -55,15 +56,22 @@ export class Findings {
   }
 
   warning(message: string): void {
-    this.#warnings.push({ level: "warning", message });
+    this.#tell({ level: "warning", message });
   }
 
   info(message: string): void {
-    this.#warnings.push({ level: "info", message });
+    this.#tell({ level: "info", message });
   }
 
-  get warnings(): readonly ConfigWarning[] {
-    return this.#warnings;
+  #tell(warning: ConfigWarning): void {
+    if (this.#warnings.length < warningsMax) this.#warnings.push(warning);
+    else this.#omittedWarnings++;
+  }
+
+  warnings(): readonly ConfigWarning[] {
+    if (this.#omittedWarnings === 0) return this.#warnings;
+    const message = `and ${this.#omittedWarnings} more findings about this configuration that are not listed`;
+    return [...this.#warnings, { level: "warning", message }];
   }
 
   get failed(): boolean {

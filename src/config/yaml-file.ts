@@ -144,8 +144,9 @@ function* readJobs(
   const base = defaults === null ? null : jobBase(defaults, context, defaultsSubject);
   let index = 0;
   for (const fragment of yaml.jobs()) {
-    const subject = subjectOf(fragment, ["jobs", index], nameIn(fragment.value, "name"), context.findings);
+    const subject = subjectOf(fragment, ["jobs", index], textIn(fragment.value, "name"), context.findings);
     const written = readTyped(writtenJob, fragment.value, subject);
+    if (written === null) checkTiming(fragment.value, context, subject);
     const complete = written === null ? null : expanded(written, untouchedInJob, context, subject, []);
     const config = complete === null || base === null ? null : buildJob(complete, base, context, subject);
     if (config !== null) yield { config, index };
@@ -153,7 +154,14 @@ function* readJobs(
   }
 }
 
-function nameIn(value: Raw, key: string): string | null {
+/** A job that cannot be read may have a schedule that can: what is wrong with it is told in the same go. */
+function checkTiming(job: Raw, { timings }: BuildContext, subject: Subject): void {
+  const [name, schedule, timezone] = ["name", "schedule", "timezone"].map((key) => textIn(job, key));
+  if (typeof name !== "string" || typeof schedule !== "string" || `${schedule}${timezone}`.includes("$")) return;
+  timings.read(name, schedule, { utc: true, timezone: timezone ?? undefined }, subject);
+}
+
+function textIn(value: Raw, key: string): string | null {
   const name = typeof value === "object" && !Array.isArray(value) ? (value as RawMap)[key] : undefined;
   return typeof name === "string" ? name : null;
 }
@@ -180,10 +188,10 @@ function readDags(
 
 /** `dag 'd': task 't': `, as far as the path goes into one and they have names. */
 function under(dag: Raw, path: readonly Step[]): string {
-  const name = nameIn(dag, "name");
-  const tasks = (dag as RawMap)["tasks"];
+  const name = textIn(dag, "name");
+  const tasks = (dag as RawMap).tasks;
   const task = path[0] === "tasks" && Array.isArray(tasks) ? (tasks[Number(path[1])] as Raw | undefined) : undefined;
-  const id = task === undefined ? null : nameIn(task, "id");
+  const id = task === undefined ? null : textIn(task, "id");
   return `dag ${quoted(name ?? "")}: ${id === null ? "" : `task ${quoted(id)}: `}`;
 }
 

@@ -6,6 +6,10 @@ import type { ResourceUsage, RunId, RunResult, StopCause } from "./run.ts";
 export interface LaunchRequest {
   readonly runId: RunId;
   readonly job: JobConfig;
+  /** Retries before this run; 0 for a first one. */
+  readonly attempt: number;
+  /** The slot it belongs to, or the job's last one; null when none has come yet. */
+  readonly scheduledAt: EpochMs | null;
   /** Variables the daemon adds last (running 1.3 item 5); a job cannot shadow them. Empty without the job API. */
   readonly injectedEnvironment: Readonly<Record<string, string>>;
 }

@@ -19,5 +19,5 @@ export interface Logger {
 
 /** One text line and its level, as `text lines LEVEL:logger:message` are made from. */
 export type LoggerNamed = (
-  name: "cronstable" | "cronstable.config" | "cronstable.state" | "cronstable.jobapi" | "statsd",
+  name: "cronstable" | "cronstable.config" | "cronstable.state" | "cronstable.jobapi" | "statsd" | "aiohttp.access",
 ) => Logger;

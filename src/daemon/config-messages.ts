@@ -12,6 +12,7 @@ export type ConfigMessage =
       readonly kind: "frame";
       readonly config: Omit<Config, "jobs" | "dags">;
       readonly dags: readonly SentDag[];
+      readonly jobSetId: string;
       readonly jobs: number;
     }
   | { readonly kind: "jobs"; readonly jobs: readonly SentJob[] };

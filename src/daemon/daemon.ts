@@ -1,11 +1,17 @@
 import { randomBytes } from "node:crypto";
-import { jobSetId } from "../config/fingerprint.ts";
 import type { Config } from "../config/model.ts";
 import { currentSignature } from "../config/signature.ts";
 import type { Events } from "../contract/events.ts";
-import type { Launcher } from "../contract/launcher.ts";
-import type { Reporting } from "../contract/report.ts";
+import type { Mirror } from "../execution/capture/mirror.ts";
+import { readingPace } from "../execution/capture/pace.ts";
+import { baseEnvironment } from "../execution/environment.ts";
+import { createLauncher } from "../execution/launcher.ts";
+import { createLimitsEnforcer } from "../execution/limits/limits-enforcer.ts";
+import { createResourceMonitor } from "../execution/monitor/resource-monitor.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { Spawner } from "../platform/spawn/spawner.ts";
+import { httpOutWhenUsed } from "../report/http-out-when-used.ts";
+import { createReporting } from "../report/reporting.ts";
 import { createScheduler, type LiveJob, type Scheduler } from "../scheduler/scheduler.ts";
 import { createEvents } from "./event-bus.ts";
 import { inactiveParts } from "./inactive.ts";
@@ -13,8 +19,22 @@ import type { Loaded } from "./load-aside.ts";
 import { LoggingProblem, logTree } from "./logging/dict-config.ts";
 import type { Logs } from "./logging/logs.ts";
 import type { LineSink } from "./logging/sinks.ts";
+import { pushSection } from "./push-section.ts";
+import { registeredLauncher } from "./registered-launcher.ts";
 import { createReloader } from "./reload.ts";
 import { shutdownStack } from "./shutdown.ts";
+import { stateSection } from "./state-section.ts";
+import { feedStatsd } from "./statsd-feed.ts";
+import { webSection } from "./web-section.ts";
+
+/** For what is still being sent when all jobs have ended. */
+const REPORTS_PATIENCE_MS = 5_000;
+
+/** For the API's log streams and connections to end. */
+const WEB_PATIENCE_MS = 5_000;
+
+/** For the store to let go, its own patience and the job API's included. */
+const STATE_PATIENCE_MS = 20_000;
 
 /** What a daemon is built from: the world outside, made by whoever starts it. */
 export interface DaemonParts {
@@ -23,15 +43,24 @@ export interface DaemonParts {
   readonly standardSinks: { readonly stdout: LineSink; readonly stderr: LineSink };
   /** Loads the configuration anew, aside. */
   load(): Promise<Loaded>;
-  launcher(events: Events): Launcher;
-  reporting(config: () => Config): Reporting;
+  readonly spawner: Spawner;
+  readonly mirror: Mirror;
+  /** The daemon's own variables, which jobs inherit. */
+  readonly environment: NodeJS.ProcessEnv;
+  /** The host's name, as reports and jobs see it. */
+  readonly host: string;
 }
+
+/** The configuration a daemon starts with, as it was loaded. */
+export type FirstConfig = Omit<Extract<Loaded, { ok: true }>, "ok">;
 
 export interface Daemon {
   readonly scheduler: Scheduler;
   readonly events: Events;
   /** SIGHUP. */
   reload(): void;
+  /** Settles when `POST /shutdown` asks for a stop; the caller then stops the daemon. */
+  readonly stopAsked: Promise<void>;
   /** Stops firing, waits for running jobs and their reports, then takes everything down, last started first. */
   stop(): Promise<void>;
   /** Runs a stop is waiting for. */
@@ -39,37 +68,91 @@ export interface Daemon {
 }
 
 /** Builds the daemon and starts it: one straight line, each start followed by how it is stopped. */
-export function startDaemon(first: Config, parts: DaemonParts): Daemon {
-  const { clock, logs } = parts;
+export async function startDaemon({ config: first, jobSetId }: FirstConfig, parts: DaemonParts): Promise<Daemon> {
+  const { clock, host, logs } = parts;
   const log = logs.named("cronstable");
   const stack = shutdownStack(clock, log);
   const events = createEvents(log);
-  let config = first;
   let jobSet = "";
+
+  let config = first;
+  let draining = false;
+  let askToStop = (): void => {};
+  const stopAsked = new Promise<void>((resolve) => {
+    askToStop = resolve;
+  });
+  // The last to go: the API answers while running jobs are waited for.
+  stack.onStop("web", WEB_PATIENCE_MS, () => web.stop());
+
+  const http = httpOutWhenUsed();
+  const push = pushSection({ http, log, clock, host, randomHex });
+  push.apply(first.push);
+  const reporting = createReporting({ log, clock, host, http, push: push.current, spawner: parts.spawner, randomHex });
+  stack.onStop("reports of events", REPORTS_PATIENCE_MS, () => reporting.close());
+  const statsd = feedStatsd(events, clock, logs.named);
+  stack.onStop("statsd", REPORTS_PATIENCE_MS, () => statsd.close());
+  const monitor = createResourceMonitor({ clock, log });
+  stack.onStop("resource monitor", 1000, () => monitor.close());
+  const limits = createLimitsEnforcer({ clock, log });
+  stack.onStop("resource limits", 1000, () => limits.close());
+
+  const state = stateSection(clock, logs.named, host);
+  stack.onStop("state", STATE_PATIENCE_MS, () => state.close());
 
   const settings = loggingSettings(parts);
   settings.apply(first);
-  announce(first);
 
+  const launcher = createLauncher({
+    clock,
+    log,
+    spawner: parts.spawner,
+    mirror: parts.mirror,
+    pace: readingPace(clock),
+    monitor,
+    limits,
+    baseEnvironment: baseEnvironment(parts.environment, host),
+  });
   const scheduler = createScheduler({
     clock,
     log,
-    launcher: parts.launcher(events),
-    reporting: parts.reporting(() => config),
+    launcher: registeredLauncher(launcher, state.jobApi),
+    reporting,
     events,
-    newRunId: () => randomBytes(16).toString("hex"),
-    onMinute: () => reloader.check(),
+    newRunId: () => randomHex(16),
+    onMinute() {
+      state.check();
+      web.check();
+      reloader.check();
+    },
+  });
+  const web = webSection({
+    clock,
+    logs: logs.named,
+    events,
+    scheduler,
+    environment: parts.environment,
+    host,
+    config: () => config,
+    jobSetId: () => jobSet,
+    isDraining: () => draining,
+    shutDown(by) {
+      log.info(`shutdown asked for by ${by}`);
+      askToStop();
+    },
   });
   const reloader = createReloader(
     {
       log,
       hasChanged: (inForce) => currentSignature(inForce) !== inForce.signature,
       load: parts.load,
-      apply(next) {
-        config = next;
+      apply(next, id) {
         scheduler.apply(next);
-        announce(next);
+        announce(next, id);
         settings.apply(next);
+        push.apply(next.push);
+        void state.apply(next.state);
+        config = next;
+        void web.apply(next);
       },
       onOutcome(successful) {
         if (!successful) events.emit("config.refused", { at: clock.wallNow() });
@@ -78,14 +161,21 @@ export function startDaemon(first: Config, parts: DaemonParts): Daemon {
     first,
   );
   for (const sentence of inactiveParts(first)) log.warning(sentence);
+  await state.apply(first.state);
+  await web.apply(first); // counts from the first event on
+  announce(first, jobSetId);
   scheduler.start(first);
   stack.onStop("scheduler", Number.POSITIVE_INFINITY, () => scheduler.stop());
   stack.onStop("reload", 1000, () => reloader.stop());
 
-  function announce(next: Config): void {
+  function announce(next: Config, id: string): void {
     const configLog = logs.named("cronstable.config");
     for (const { level, message } of next.warnings) configLog[level](message);
-    const id = jobSetId(next.jobs);
+    limits.announce(
+      next.jobs.flatMap(({ name, launch: { resourceLimits } }) =>
+        resourceLimits === null ? [] : [{ name, limits: resourceLimits }],
+      ),
+    );
     events.emit("config.applied", { jobSetId: id, jobs: next.jobs.length, at: clock.wallNow() });
     if (id === jobSet) return;
     jobSet = id;
@@ -96,12 +186,18 @@ export function startDaemon(first: Config, parts: DaemonParts): Daemon {
     scheduler,
     events,
     reload: () => reloader.force(),
+    stopAsked,
     async stop() {
+      draining = true;
       log.info("Shutting down (after currently running jobs finish)...");
       await stack.stopAll();
     },
     awaited: () => scheduler.running(),
   };
+}
+
+function randomHex(bytes: number): string {
+  return randomBytes(bytes).toString("hex");
 }
 
 /** Puts a `logging` section in force when it is another than the last one that could be used (config 7.9). */

@@ -3,7 +3,10 @@ import type { Config, JobConfig } from "../config/model.ts";
 import { workerEntry } from "../platform/worker-entry.ts";
 import { type ConfigMessage, type ConfigRequest, receivedDag, receivedJob } from "./config-messages.ts";
 
-export type Loaded = { readonly ok: true; readonly config: Config } | { readonly ok: false; readonly detail: string };
+/** `jobSetId` comes along: hashing ten thousand jobs takes longer than a turn of the daemon's loop may. */
+export type Loaded =
+  | { readonly ok: true; readonly config: Config; readonly jobSetId: string }
+  | { readonly ok: false; readonly detail: string };
 
 /** Loads a configuration in a thread of its own. Never rejects: a thread that dies is a load that failed, and says how. */
 export function loadAside(path: string): Promise<Loaded> {
@@ -28,7 +31,7 @@ export function loadAside(path: string): Promise<Loaded> {
         setImmediate(ask);
         return;
       }
-      end({ ok: true, config: { ...frame.config, jobs, dags: frame.dags.map(receivedDag) } });
+      end({ ok: true, jobSetId: frame.jobSetId, config: { ...frame.config, jobs, dags: frame.dags.map(receivedDag) } });
     });
     worker.once("error", (error) =>
       end({ ok: false, detail: `the configuration could not be read: ${error.message}` }),

@@ -1,5 +1,6 @@
 import type { Config } from "../config/model.ts";
 import type { Logger } from "../contract/log.ts";
+import type { Loaded } from "./load-aside.ts";
 
 /** What a reload needs of the world. */
 export interface ReloadParts {
@@ -7,9 +8,9 @@ export interface ReloadParts {
   /** Whether a file that this configuration was read from has changed, appeared or gone (config 10). */
   hasChanged(config: Config): boolean;
   /** Loads beside the running daemon. Never rejects; `detail` says all that is wrong. */
-  load(): Promise<{ readonly ok: true; readonly config: Config } | { readonly ok: false; readonly detail: string }>;
+  load(): Promise<Loaded>;
   /** Puts a good configuration in force; cannot fail. */
-  apply(config: Config): void;
+  apply(config: Config, jobSetId: string): void;
   /** Told of each outcome, for the metric. */
   onOutcome(successful: boolean): void;
 }
@@ -45,7 +46,7 @@ export function createReloader(parts: ReloadParts, first: Config): Reloader {
     lastWasBad = !loaded.ok;
     if (loaded.ok) {
       inForce = loaded.config;
-      parts.apply(loaded.config);
+      parts.apply(loaded.config, loaded.jobSetId);
     } else {
       log.error(`Error in configuration file(s), so not updating any of the config.:\n${loaded.detail}`);
     }

@@ -37,11 +37,6 @@ export function readInstant(text: unknown): EpochMs | null {
   return wholeMs + micros / 1000 - offsetMs(offset);
 }
 
-/** The instant of an epoch count in seconds, as documents carry it. */
-export function epochSeconds(at: EpochMs): number {
-  return at / 1000;
-}
-
 function offsetMs(offset: string): number {
   if (offset === "Z" || offset === "z") return 0;
   const digits = offset.slice(1).replaceAll(":", "");

@@ -57,6 +57,9 @@ export const PID_START_TOLERANCE_MS = 60_000;
 /** How often a node tells what it is configured for (GC-1). */
 export const MANIFEST_EVERY_MS = 6 * 3600_000;
 
+/** When a manifest that did not land is tried again. */
+export const MANIFEST_RETRY_MS = 600_000;
+
 /**
  * A host whose newest manifest is older than this will not come back under that name: it missed three manifests in a row, so neither
  * one lost write nor a slow one can look like it. Its open runs are then closed by a peer.
@@ -75,7 +78,7 @@ export const LOST_HOSTS_EVERY_MS = 3600_000;
 /** How often a process collects garbage (GC-1). */
 export const COLLECT_EVERY_MS = 24 * 3600_000;
 
-/** Manifest streams a collection reads; more: the pass says so and goes on without them, which keeps more. */
+/** Manifest streams a collection reads. More: the pass says so and gives up, since it would not know what the others protect. */
 export const MANIFEST_STREAMS_MAX = 2000;
 
 /** Records read of each stream of manifests. */
@@ -93,14 +96,14 @@ export const CLAIM_TTL_MS = 30_000;
 /** How late a foreign retry must be before it counts as orphaned (RSM-3). */
 export const CLAIM_GRACE_MS = 30_000;
 
+/** How long a claim whose write was not answered is watched for; one that lands later than that waits for a restart. */
+export const UNCONFIRMED_CLAIM_MS = 600_000;
+
 /** Least time between two scans for retries to claim, and between two looks at the pauses (RSM-3, 6.4). */
 export const SCAN_EVERY_MS = 55_000;
 
 /** Boot markers looked at (BOO-8). */
 export const BOOT_MARKERS_READ = 32;
-
-/** Boot instants nearer than this are one boot where only the uptime tells (BOO-2). */
-export const BOOT_TOLERANCE_SECONDS = 60;
 
 /** Launches of one catch-up cycle under run-all; the rest is dropped and said. */
 export const CATCHUP_LAUNCHES_MAX = 100;

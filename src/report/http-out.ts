@@ -1,43 +1,7 @@
 import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { type HttpAnswer, type HttpOut, type HttpRequest, NoAnswer } from "./http-exchange.ts";
 import { ANSWER_BYTES_MAX, IDLE_CONNECTION_MS, IDLE_CONNECTIONS_MAX } from "./limits.ts";
-
-export interface HttpRequest {
-  readonly url: string;
-  readonly method: string;
-  /** Sent as they are; names in any case, later ones win. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly body: string;
-}
-
-export interface HttpAnswer {
-  readonly status: number;
-  /** Text of an answer of 400 and more, its start only when it is long. Empty otherwise. */
-  readonly text: string;
-  /** The text stops before the answer does. */
-  readonly cut: boolean;
-}
-
-/**
- * A request that got no answer. `code` is all that may be shown: messages of the layers below can quote the URL, and a URL can be a
- * secret.
- */
-export class NoAnswer extends Error {
-  constructor(readonly code: string) {
-    super(code);
-  }
-}
-
-/** Sends requests to receivers of reports over kept connections: no cookies, no redirects followed, no cap on what is in flight. */
-export interface HttpOut {
-  /**
-   * @param signal closes the connection when it fires
-   * @throws NoAnswer for an unusable URL, a failed connection or an aborted request
-   */
-  send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
-  /** Closes kept connections. */
-  close(): void;
-}
 
 export function httpOut(): HttpOut {
   const options = { keepAlive: true, timeout: IDLE_CONNECTION_MS, maxFreeSockets: IDLE_CONNECTIONS_MAX };
@@ -65,7 +29,7 @@ export function httpOut(): HttpOut {
       const sent = start(url, request, signal);
       sent.once("response", (response) => {
         if ((response.statusCode ?? 0) < 400) {
-          resolve({ status: response.statusCode ?? 0, text: "", cut: false });
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text: "", cut: false });
           discard(response);
         } else readText(response).then(resolve);
       });
@@ -84,8 +48,8 @@ export function httpOut(): HttpOut {
       try {
         return await attempt(url, request, signal);
       } catch (error) {
-        // The receiver closed a kept connection just as it was used again: nothing of the request was read.
-        if (error instanceof Stale && error.reused && error.code === "ECONNRESET" && !signal.aborted)
+        // The receiver closed a kept connection just as it was used again. Most likely it read nothing; a report told twice is the lesser evil.
+        if (error instanceof Stale && error.reused && LOST.has(error.code) && !signal.aborted)
           return await attempt(url, request, signal);
         throw error instanceof NoAnswer ? error : new NoAnswer(codeOf(error));
       }
@@ -96,6 +60,9 @@ export function httpOut(): HttpOut {
     },
   };
 }
+
+/** How a connection that the other side has closed shows. */
+const LOST: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE"]);
 
 class Stale extends NoAnswer {
   constructor(
@@ -129,7 +96,7 @@ function readText(response: IncomingMessage): Promise<HttpAnswer> {
     let bytes = 0;
     const done = (cut: boolean): void => {
       const text = Buffer.concat(chunks).toString("utf8");
-      resolve({ status: response.statusCode ?? 0, text, cut });
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, text, cut });
     };
     response.on("data", (chunk: Buffer) => {
       chunks.push(chunk);

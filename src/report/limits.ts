@@ -69,14 +69,15 @@ export const SHELL_REAP_LIMIT_MS = 10_000;
 export const SHELLS_AT_ONCE_MAX = 100;
 export const SHELLS_WAITING_MAX = 1_000;
 
-/** One Sentry event, from the first load of its client to the server's answer. Beyond: given up, logged. */
+/** One Sentry event, to the server's answer. Beyond: given up, logged. */
 export const SENTRY_LIMIT_MS = 20_000;
 
-/** Sentry clients kept by (dsn, environment); the least recently used one is closed. */
-export const SENTRY_CLIENTS_MAX = 20;
+/** Characters of each text of a Sentry event, where the configuration does not say (running 12.2). */
+export const SENTRY_TEXT_CHARS = 8_192;
 
-/** Sentry events on their way at once. Beyond: dropped, logged. */
-export const SENTRY_IN_FLIGHT_MAX = 1_000;
+/** The longest pause a Sentry server is granted, and how many projects' pauses are remembered; beyond, all are forgotten. */
+export const SENTRY_PAUSE_MAX_MS = 3_600_000;
+export const SENTRY_PAUSES_MAX = 1_000;
 
 /** Bytes of a push message before sealing: base64 of the sealed box then has at most 3,000 characters (running 12.5). */
 export const PUSH_PLAINTEXT_BYTES_MAX = 2_202;

@@ -6,7 +6,7 @@ import { MAIL_LIMIT_MS, MAILS_AT_ONCE_MAX, MAILS_WAITING_MAX } from "./limits.ts
 import { type Mailbox, mailboxes, oneLine } from "./mail-address.rules.ts";
 import { type Reporter, type ReporterParts, rendered, type Telling } from "./reporter.ts";
 import { resolveSecret } from "./secret.ts";
-import { type Envelope, type MailServer, smtp } from "./smtp.ts";
+import { type Deliver, type Envelope, type MailServer, smtp } from "./smtp.ts";
 import { aboutOf } from "./story.ts";
 import { within } from "./within.ts";
 
@@ -21,16 +21,15 @@ interface Mail {
 
 /** Mails a report (running 12.1). */
 export function mailReporter({ log, clock, turns }: ReporterParts): Reporter {
+  let loading: Promise<[Deliver, typeof import("nodemailer/lib/mime-node/index.js")]> | null = null;
   /** By server, while somebody talks to it. */
   const gates = new Map<string, Gate>();
 
   const send = async (telling: Telling, mail: Mail, signal: AbortSignal): Promise<void> => {
     const server = await serverOf(telling, log);
     if (server === null) return;
-    const [deliver, { default: MimeNode }] = await Promise.all([
-      smtp(clock),
-      import("nodemailer/lib/mime-node/index.js"),
-    ]);
+    loading ??= Promise.all([smtp(clock), import("nodemailer/lib/mime-node/index.js")]);
+    const [deliver, { default: MimeNode }] = await loading;
     const leave = await entered(gates, `${server.host}:${server.port}`, signal);
     try {
       const envelope: Envelope = { from: mail.from.address, to: mail.to.map(({ address }) => address) };

@@ -3,7 +3,9 @@ import type { ReportConfig } from "../config/model.ts";
 import type { Logger } from "../contract/log.ts";
 import type { ReportFacts, Reporting } from "../contract/report.ts";
 import type { Clock } from "../platform/clock.ts";
-import { type HttpOut, httpOut } from "./http-out.ts";
+import type { Spawner } from "../platform/spawn/spawner.ts";
+import type { HttpOut } from "./http-exchange.ts";
+import { httpOutWhenUsed } from "./http-out-when-used.ts";
 import { mailReporter } from "./mail.ts";
 import type { Push } from "./push/push.ts";
 import type { Reporter, ReporterParts, Telling } from "./reporter.ts";
@@ -21,6 +23,10 @@ export interface ReportingParts {
   readonly host: string;
   /** The `push` section that is applied now, null without one; asked for each report, so a reload takes effect. */
   readonly push: () => Push | null;
+  /** Starts shell reporters. */
+  readonly spawner: Spawner;
+  /** That many random bytes as hex. */
+  readonly randomHex: (bytes: number) => string;
   /** Connections out, shared with the push relay. */
   readonly http?: HttpOut;
 }
@@ -30,7 +36,7 @@ export interface RunningReporting extends Reporting {
    * Ends whatever still goes on, reports of events among it: a stopping daemon first waits for the reports of its runs. Later reports do
    * nothing.
    */
-  close(): Promise<void>;
+  close(): void;
 }
 
 /**
@@ -42,15 +48,22 @@ export interface RunningReporting extends Reporting {
  *
  * `eventlog` is for Windows; here it never acts.
  */
-export function createReporting({ log, clock, host, push, http = httpOut() }: ReportingParts): RunningReporting {
+export function createReporting({
+  log,
+  clock,
+  host,
+  push,
+  spawner,
+  randomHex,
+  http = httpOutWhenUsed(),
+}: ReportingParts): RunningReporting {
   const closing = new AbortController();
   setMaxListeners(0, closing.signal); // one for each report under way
   const parts: ReporterParts = { log, clock, turns: turns(clock) };
-  const sentry = sentryReporter(parts);
   const reporters: readonly Reporter[] = [
-    sentry,
+    sentryReporter(parts, http, randomHex),
     mailReporter(parts),
-    shellReporter(parts),
+    shellReporter(parts, spawner, daemonEnvironment(host)),
     webhookReporter(parts, http),
     pushReporter(push, log),
   ];
@@ -77,12 +90,16 @@ export function createReporting({ log, clock, host, push, http = httpOut() }: Re
       const told = await parts.turns.take(() => tellingOf(block, facts, host));
       await Promise.all(acting.map((reporter) => tell(reporter, told))); // R1
     },
-    async close() {
+    close() {
       closing.abort();
       http.close();
-      await sentry.close();
     },
   };
+}
+
+function daemonEnvironment(host: string): Readonly<Record<string, string>> {
+  const set = Object.entries({ ...process.env, HOSTNAME: host });
+  return Object.fromEntries(set.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 }
 
 function tellingOf(block: ReportConfig, facts: ReportFacts, host: string): Telling {

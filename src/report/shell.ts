@@ -1,18 +1,23 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { constants } from "node:os";
 import type { Command } from "../config/model.ts";
+import type { Spawner } from "../platform/spawn/spawner.ts";
 import { gate } from "./gate.ts";
 import { SHELL_LIMIT_MS, SHELL_REAP_LIMIT_MS, SHELLS_AT_ONCE_MAX, SHELLS_WAITING_MAX } from "./limits.ts";
 import type { Reporter, ReporterParts } from "./reporter.ts";
 import { shellVariables } from "./shell-variables.rules.ts";
 import { aboutOf } from "./story.ts";
-import { limitMs } from "./within.ts";
+import { limitMs, within } from "./within.ts";
 
 /**
  * Runs a command that tells (running 12.3). What there is to tell is in its environment; nothing of it is ever part of the command line.
  * It has a process group of its own, which is killed as a whole when the command takes too long or the daemon stops.
+ *
+ * @param base the daemon's own environment
  */
-export function shellReporter({ log, clock, turns }: ReporterParts): Reporter {
+export function shellReporter(
+  { log, clock, turns }: ReporterParts,
+  spawner: Spawner,
+  base: Readonly<Record<string, string>>,
+): Reporter {
   const places = gate(SHELLS_AT_ONCE_MAX, SHELLS_WAITING_MAX);
 
   return {
@@ -23,28 +28,28 @@ export function shellReporter({ log, clock, turns }: ReporterParts): Reporter {
       if (command === null) return;
       const leave = await places.enter(cancelled);
       try {
-        const environment = { ...process.env, HOSTNAME: story.host, ...shellVariables(story) };
-        const { child, exit } = await turns.take(() => started(command, shell.shell, environment));
+        const started = await turns.take(() =>
+          spawner.spawn({
+            argv: argvOf(command, shell.shell),
+            environment: { base, added: shellVariables(story) },
+            workingDirectory: null,
+            stdout: "inherit",
+            stderr: "inherit",
+          }),
+        );
+        if (started.kind === "failed") throw new Error(started.message);
+        const { exit, group } = started.child;
         const patienceMs = limitMs(shell.timeoutSeconds, SHELL_LIMIT_MS);
-        const ended = await firstOf(exit, (end) => {
-          const cancelTimer = clock.after(patienceMs, () => end("late"));
-          const stop = (): void => end("cancelled");
-          cancelled.addEventListener("abort", stop, { once: true });
-          if (cancelled.aborted) stop();
-          return () => {
-            cancelTimer();
-            cancelled.removeEventListener("abort", stop);
-          };
-        });
-        if (ended === "late") {
-          const seconds = (patienceMs / 1_000).toFixed(1);
-          log.error(`Shell reporter of ${aboutOf(story)} did not finish within ${seconds} seconds; killing it`);
-        }
-        if (ended === "late" || ended === "cancelled") {
-          killGroup(child);
-          await firstOf(exit, (end) => clock.after(SHELL_REAP_LIMIT_MS, () => end("late")));
-        } else if (ended !== 0)
-          log.error(`Error executing shell reporter of ${aboutOf(story)} with return code ${ended}`);
+        const ended = await within(clock, patienceMs, cancelled, () => exit);
+        if (ended.kind === "late")
+          log.error(
+            `Shell reporter of ${aboutOf(story)} did not finish within ${(patienceMs / 1_000).toFixed(1)} seconds; killing it`,
+          );
+        if (ended.kind !== "done") {
+          group.signal("SIGKILL");
+          await within(clock, SHELL_REAP_LIMIT_MS, NEVER, () => exit);
+        } else if (ended.value !== 0)
+          log.error(`Error executing shell reporter of ${aboutOf(story)} with return code ${ended.value}`);
       } finally {
         leave();
       }
@@ -52,38 +57,9 @@ export function shellReporter({ log, clock, turns }: ReporterParts): Reporter {
   };
 }
 
-interface Started {
-  readonly child: ChildProcess;
-  /** The exit code, negative for a signal. Rejects when the command could not be launched. */
-  readonly exit: Promise<number>;
-}
+const NEVER = new AbortController().signal;
 
 /** The command forms of running 1.2. */
-function started(command: Command, shell: string, environment: NodeJS.ProcessEnv): Started {
-  const argv = typeof command === "string" ? [shell || "/bin/sh", "-c", command] : command;
-  const child = spawn(argv[0] ?? "", argv.slice(1), { env: environment, stdio: "inherit", detached: true });
-  const exit = new Promise<number>((resolve, reject) => {
-    child.once("error", reject);
-    child.once("exit", (code, signal) => resolve(code ?? -(constants.signals[signal ?? "SIGKILL"] ?? 9)));
-  });
-  exit.catch(() => {}); // asked for again below, where it counts
-  return { child, exit };
-}
-
-function killGroup({ pid }: ChildProcess): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, "SIGKILL");
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error; // gone meanwhile: as wished
-  }
-}
-
-/** The promise's value, or what `arm` ends with before. `arm` gives back what disarms it. */
-function firstOf<T, E>(promise: Promise<T>, arm: (end: (how: E) => void) => () => void): Promise<T | E> {
-  let disarm = (): void => {};
-  const other = new Promise<E>((resolve) => {
-    disarm = arm(resolve);
-  });
-  return Promise.race([promise, other]).finally(disarm);
+function argvOf(command: Command, shell: string): readonly string[] {
+  return typeof command === "string" ? [shell || "/bin/sh", "-c", command] : command;
 }

@@ -125,7 +125,8 @@ export function aboutOf({ facts, name }: Story): string {
 export function outcomeOf(story: Story): string {
   const { facts } = story;
   if (facts.kind === "event") return aboutOf(story);
-  return `${aboutOf(story)} ${facts.kind === "late" ? "late run" : outcomeWords[facts.hook]}`;
+  if (facts.kind === "late") return `${aboutOf(story)} late run`;
+  return `${aboutOf(story)} ${facts.note === "recovered" ? "recovery" : outcomeWords[facts.hook]}`;
 }
 
 const outcomeWords = { onFailure: "failure", onPermanentFailure: "permanent failure", onSuccess: "success" } as const;

@@ -1,5 +1,5 @@
-import type { HttpOut } from "./http-out.ts";
-import { NoAnswer } from "./http-out.ts";
+import type { HttpOut } from "./http-exchange.ts";
+import { NoAnswer } from "./http-exchange.ts";
 import { WEBHOOK_ANSWER_CHARS_MAX, WEBHOOK_LIMIT_MS } from "./limits.ts";
 import { type Reporter, type ReporterParts, rendered } from "./reporter.ts";
 import { isConfigured, resolveSecret } from "./secret.ts";

@@ -1,6 +1,6 @@
 import type { DaemonEvents } from "../contract/events.ts";
-import type { HistoryRow } from "../contract/history.ts";
-import { finishInstant } from "../journal/ledger/latest.rules.ts";
+import type { HistoryRow, InterruptedRow } from "../contract/history.ts";
+import { finishInstant, latestOf } from "../journal/ledger/latest.rules.ts";
 import { HISTORY_ROWS_MAX, REFUSALS_MAX } from "./limits.ts";
 
 export type Refusal = DaemonEvents["run.refused"];
@@ -8,24 +8,45 @@ export type Refusal = DaemonEvents["run.refused"];
 /** What a job did and did not do, newest last, in memory (running 8). Grows only for jobs that something happened to. */
 export interface JobHistory {
   add(row: HistoryRow): void;
+  /** Puts rows of before this process in front, in their order; nothing when there are rows already (REH-1). */
+  warm(rows: readonly HistoryRow[]): void;
+  /**
+   * Adds the row of a run of this node that a crash cut. It is the last run whatever its instant, until another run ends: an overlapping
+   * instance routinely finishes after it started and would hide the crash (RUN-5).
+   */
+  addCut(row: InterruptedRow): void;
   refuse(refusal: Refusal): void;
   readonly rows: readonly HistoryRow[];
   readonly refusals: readonly Refusal[];
-  /** The row that finished last; skipped slots do not count. */
-  lastRun(): HistoryRow | null;
-  /** The row that finished last, skipped slots included; of equals, and for a run that a crash cut, the one observed last (running 8). */
+  /** The row that finished last, of equals the later one; skipped slots do not count (RUN-4). */
+  lastRun(): Exclude<HistoryRow, { kind: "skipped" }> | null;
+  /** The same, skipped slots included (http 7.2). Costs nothing, however many rows there are. */
   readonly lastRow: HistoryRow | null;
 }
 
 export function jobHistory(): JobHistory {
   const rows: HistoryRow[] = [];
   const refusals: Refusal[] = [];
+  let cut: InterruptedRow | null = null;
   let lastRow: HistoryRow | null = null;
+
+  const add = (row: HistoryRow): void => {
+    if (lastRow === null || finishInstant(row) >= finishInstant(lastRow)) lastRow = row;
+    rows.push(row);
+    if (rows.length > HISTORY_ROWS_MAX) rows.shift();
+  };
+
   return {
     add(row) {
-      if (lastRow === null || row.kind === "interrupted" || finishInstant(row) >= finishInstant(lastRow)) lastRow = row;
-      rows.push(row);
-      if (rows.length > HISTORY_ROWS_MAX) rows.shift();
+      if (row.kind === "ran" && cut !== null && finishInstant(row) > finishInstant(cut)) cut = null;
+      add(row);
+    },
+    warm(earlier) {
+      if (rows.length === 0) for (const row of earlier.slice(-HISTORY_ROWS_MAX)) add(row);
+    },
+    addCut(row) {
+      add(row);
+      cut = row;
     },
     refuse(refusal) {
       refusals.push(refusal);
@@ -34,14 +55,8 @@ export function jobHistory(): JobHistory {
     rows,
     refusals,
     get lastRow() {
-      return lastRow;
+      return cut ?? lastRow;
     },
-    lastRun() {
-      let last: HistoryRow | null = null;
-      for (const row of rows) {
-        if (row.kind === "ran" && (last === null || row.finishedAt >= last.finishedAt)) last = row;
-      }
-      return last;
-    },
+    lastRun: () => cut ?? latestOf(rows.filter((row) => row.kind !== "skipped")),
   };
 }

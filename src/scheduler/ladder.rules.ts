@@ -29,6 +29,32 @@ export function freshLadder(id: number, retry: RetryConfig): Ladder | null {
   return { id, count: 0, delaySeconds: retry.initialDelaySeconds, wait: null };
 }
 
+/**
+ * The ladder of a retry that an earlier daemon, or another node, had armed: at its attempt, waiting until it is due, and with the delay
+ * the next failure would wait, as if all its failures had happened here (RET-9).
+ */
+export function resumedLadder(
+  id: number,
+  retry: RetryConfig,
+  { attempt, dueAt, armedAt }: { readonly attempt: number; readonly dueAt: EpochMs; readonly armedAt: EpochMs },
+): Ladder & { readonly wait: RetryWait } {
+  const waited = delayOf(attempt, retry);
+  const wait = { dueAt, delaySeconds: waited, armedAt, deferred: false };
+  return { id, count: attempt, delaySeconds: nextDelay(waited, retry), wait };
+}
+
+/** How long retry `attempt` waits, without going through those before it: an unlimited ladder may have come far. */
+function delayOf(attempt: number, retry: RetryConfig): number {
+  const { initialDelaySeconds, backoffMultiplier, maximumDelaySeconds } = retry;
+  if (attempt <= 1) return initialDelaySeconds;
+  const second = nextDelay(initialDelaySeconds, retry);
+  return Math.min(second * backoffMultiplier ** (attempt - 2), maximumDelaySeconds);
+}
+
+function nextDelay(delaySeconds: number, { backoffMultiplier, maximumDelaySeconds }: RetryConfig): number {
+  return Math.min(delaySeconds * backoffMultiplier, maximumDelaySeconds);
+}
+
 export type AfterFailure =
   | { readonly next: "retry"; readonly ladder: Ladder & { readonly wait: RetryWait } }
   | { readonly next: "permanent failure"; readonly because: "no retries" | "exhausted" };
@@ -47,7 +73,7 @@ export function afterFailure(ladder: Ladder | null, retry: RetryConfig, now: Epo
     ladder: {
       id: ladder.id,
       count: ladder.count + 1,
-      delaySeconds: Math.min(ladder.delaySeconds * retry.backoffMultiplier, retry.maximumDelaySeconds),
+      delaySeconds: nextDelay(ladder.delaySeconds, retry),
       wait: {
         dueAt: now + ladder.delaySeconds * 1000,
         delaySeconds: ladder.delaySeconds,

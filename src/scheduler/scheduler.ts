@@ -93,6 +93,8 @@ interface Active {
   lastOutput: JobLook["lastOutput"];
   armedRetry: ArmedRetry | null;
   dropRetryTimer: () => void;
+  /** The slot that fired last. */
+  lastSlot: EpochMs | null;
 }
 
 export function createScheduler(parts: SchedulerParts): Scheduler {
@@ -107,6 +109,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     onDue(name, slot) {
       const own = activeJob(name);
       if (own === null) return;
+      own.lastSlot = slot;
       if (pauseInForce(own.controller.state.pause, clock.wallNow()) === null)
         punctuality.handle(name, { kind: "due", slot });
       own.controller.handle({ kind: "due", slot, runId: newRunId() });
@@ -153,6 +156,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
       lastOutput: null,
       armedRetry: null,
       dropRetryTimer: () => {},
+      lastSlot: null,
     };
     active.set(name, made);
     return made;
@@ -167,16 +171,19 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
         return;
       case "launch": {
         const { runId, job, trigger } = effect.start;
-        const run = launcher.launch({ runId, job, injectedEnvironment: {} }, (event) => {
-          if (event.kind === "spawned") {
-            const { pid, startedAt } = event;
-            live.set(runId, { run, trigger, spawned: { pid, startedAt } });
-            events.emit("run.spawned", { job, runId, pid, startedAt });
-          }
-          controller.handle({ ...event, runId });
-          if (event.kind === "finished") live.delete(runId);
-          settleIfQuiet(name, own);
-        });
+        const run = launcher.launch(
+          { runId, job, attempt: effect.attempt, scheduledAt: own.lastSlot, injectedEnvironment: {} },
+          (event) => {
+            if (event.kind === "spawned") {
+              const { pid, startedAt } = event;
+              live.set(runId, { run, trigger, spawned: { pid, startedAt } });
+              events.emit("run.spawned", { job, runId, pid, startedAt });
+            }
+            controller.handle({ ...event, runId });
+            if (event.kind === "finished") live.delete(runId);
+            settleIfQuiet(name, own);
+          },
+        );
         live.set(runId, { run, trigger, spawned: null });
         events.emit("run.launched", { job, runId, trigger, run });
         return;

@@ -22,7 +22,7 @@ export interface Store {
 }
 
 export interface Closed {
-  /** Accepted operations that were cut short; each has answered "unknown" or will. */
+  /** Accepted operations that were cut short; each has answered "unknown". */
   readonly unfinished: number;
   /**
    * "hung": a thread is stuck in the operating system. The process then ends neither by itself nor by `process.exit`, which
@@ -82,7 +82,7 @@ export interface Names {
   readonly complete: boolean;
 }
 
-/** Streams of immutable records. A stream exists while it has records. */
+/** Streams of immutable records. One whose records are all gone may still be named for a while. */
 export interface Records {
   /**
    * Adds a record after every record of the stream this store has added or seen, and answers when it is durable. Appends to one
@@ -288,8 +288,8 @@ export interface Tidied {
 export interface Inventory {
   readonly streams: readonly { readonly name: string; readonly records: number }[];
   readonly namespaces: readonly { readonly name: string; readonly documents: number }[];
-  /** Streams and namespaces whose names cannot be told. */
-  readonly unnamed: number;
+  /** What is in streams and namespaces whose names cannot be told. */
+  readonly unnamed: { readonly streams: number; readonly records: number; readonly namespaces: number };
   readonly quarantined: number;
 }
 

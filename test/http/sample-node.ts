@@ -54,22 +54,30 @@ function finish(run: PlayedRun): void {
     case "long-running":
       return;
     case "ok-second":
-      return run.exit(0, { resources: usage });
+      run.exit(0, { resources: usage });
+      return;
     case "fails-exit3":
       run.print("stderr", "bad thing");
       run.print("stdout", "some output");
-      return run.exit(3);
+      run.exit(3);
+      return;
     case "fails-retrying":
-      return run.exit(7);
+      run.exit(7);
+      return;
     case "retry-forever":
-      return run.exit(8);
+      run.exit(8);
+      return;
     case "not-found":
-      return run.exit(127, { launchError: "no such program", failReason: "command could not be launched" });
+      run.exit(127, { launchError: "no such program", failReason: "command could not be launched" });
+      return;
     case "times-out":
-      return run.exit(-100, { stopped: "timeout", failReason: "timed out" });
+      run.exit(-100, { stopped: "timeout", failReason: "timed out" });
+      return;
     case "sla-late":
-      return run.exit(1);
+      run.exit(1);
+      return;
     default:
-      return run.exit(0);
+      run.exit(0);
+      return;
   }
 }

@@ -7,6 +7,9 @@ import { systemClock } from "../../src/platform/clock.ts";
 import { writtenLog } from "../support/node.ts";
 import { simulatedClock } from "../support/simulated-clock.ts";
 
+/** Soon on an idle machine; long enough for a busy one. */
+const SOON = { timeout: 20_000 };
+
 const START = Date.UTC(2026, 0, 1);
 
 const open: { close(): void }[] = [];
@@ -49,7 +52,7 @@ test("start and end of a run arrive as one datagram each, in order", async () =>
   const sender = statsd();
   sender.jobStarted(job(port));
   await sender.jobStopped(job(port), stop);
-  await vi.waitFor(() => expect(received).toHaveLength(2));
+  await vi.waitFor(() => expect(received).toHaveLength(2), SOON);
   expect(received).toEqual(["etl.start:1|g\n", "etl.stop:1|g\netl.success:1|g\netl.duration:12|ms\n"]);
   expect(sender.lines).toEqual([]);
 });
@@ -86,7 +89,7 @@ test("an unknown host is one short warning; once it resolves, metrics arrive wit
   ]);
   resolves = true;
   await run();
-  await vi.waitFor(() => expect(received).toHaveLength(2));
+  await vi.waitFor(() => expect(received).toHaveLength(2), SOON);
   await run();
   expect(sender.lines).toHaveLength(1);
 });
@@ -124,7 +127,7 @@ test("a port that refuses is one warning for all runs, and a receiver that comes
     sender.jobStarted(job(port));
     await sender.jobStopped(job(port), stop);
     expect(warnings()).toHaveLength(1);
-  });
+  }, SOON);
   for (let runs = 0; runs < 20; runs += 1) {
     sender.jobStarted(job(port));
     await sender.jobStopped(job(port), stop);
@@ -138,8 +141,8 @@ test("a port that refuses is one warning for all runs, and a receiver that comes
   await vi.waitFor(async () => {
     await sender.jobStopped(job(port), stop);
     expect(back.received.length).toBeGreaterThan(0);
-  });
-  await vi.waitFor(() => expect(back.received).toContain("etl.stop:1|g\netl.success:1|g\netl.duration:12|ms\n"));
+  }, SOON);
+  await vi.waitFor(() => expect(back.received).toContain("etl.stop:1|g\netl.success:1|g\netl.duration:12|ms\n"), SOON);
 });
 
 test("a lookup that never ends holds up neither start nor end of a run for more than two seconds", async () => {
@@ -172,9 +175,9 @@ test("while a lookup hangs no more than 1 MiB waits", async () => {
   for (let sent = 0; sent < 40; sent += 1) sender.jobStarted(long);
   sender.jobStarted(job(port, "slow.invalid", "too-much".repeat(2_000)));
   answer();
-  await vi.waitFor(() => expect(received.length).toBeGreaterThan(0));
+  await vi.waitFor(() => expect(received.length).toBeGreaterThan(0), SOON);
   await sender.jobStopped(job(port, "slow.invalid", "last"), stop);
-  await vi.waitFor(() => expect(received.at(-1)).toContain("last.stop"));
+  await vi.waitFor(() => expect(received.at(-1)).toContain("last.stop"), SOON);
   expect(received.length).toBeLessThanOrEqual(Math.floor(2 ** 20 / 40_000) + 1);
   expect(received.some((it) => it.startsWith("too-much"))).toBe(false);
 });
@@ -193,6 +196,6 @@ test("one socket serves a host and port; jobs of another one do not wait for it"
   });
   sender.jobStarted(job(port, "hangs.invalid"));
   for (let runs = 0; runs < 3; runs += 1) await sender.jobStopped(job(port, "well.invalid"), stop);
-  await vi.waitFor(() => expect(received).toHaveLength(3));
+  await vi.waitFor(() => expect(received).toHaveLength(3), SOON);
   expect(hosts).toEqual(["hangs.invalid", "well.invalid"]);
 });

@@ -36,7 +36,8 @@ function idProblems(tasks: readonly Task[]): GraphProblem[] {
 function idProblem(id: string, seen: ReadonlySet<string>): string | null {
   if (id === "") return "a task id must be non-empty";
   if (/[#/]/.test(id)) return `task id ${quoted(id)} may not contain '#' or '/'`;
-  if (/[\u0000-\u001f\u007f]/.test(id)) return `task id ${quoted(id)} may not contain control characters`;
+  if ([...id].some((character) => character < " " || character === "\u007f"))
+    return `task id ${quoted(id)} may not contain control characters`;
   return seen.has(id) ? `duplicate task id ${quoted(id)}` : null;
 }
 

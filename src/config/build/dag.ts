@@ -1,15 +1,17 @@
 /** Workflows: their graph, and their tasks as jobs (config 7.4). */
 import { quoted } from "../../schedule/schedule-error.ts";
 import { mergeOver } from "../merge.ts";
-import type { DagConfig, DagTaskConfig, JobConfig } from "../model.ts";
+import type { DagConfig, DagTaskConfig, JobConfig, Timing } from "../model.ts";
 import type { WrittenDag, WrittenTask } from "../options/dag.ts";
 import { builtIn, type JobDefaults } from "../options/job.ts";
 import type { Subject } from "../subject.ts";
 import type { BuildContext } from "./context.ts";
 import { graphProblems } from "./dag-graph.ts";
-import { byDag, isName, type JobBase, jobBase, jobOf } from "./job.ts";
+import { isName, type JobBase, jobBase, jobOf } from "./job.ts";
 import { launchKeyNames } from "./launch.ts";
-import type { Timetable } from "./timing.ts";
+import type { Due, Timetable } from "./timing.ts";
+
+const byDag: Timing = { kind: "by-dag" };
 
 /** What the tasks of one file inherit from its `defaults`. */
 export interface TaskBases {
@@ -160,6 +162,7 @@ function jobOfTask(
 ): JobConfig | null {
   const { id, command, type, dependsOn, triggerRule, retries, retryDelaySeconds, expand, ...rest } = task;
   const { pokeIntervalSeconds, pokeTimeoutSeconds, pokeJitterSeconds, onReject, ...launch } = rest;
-  const naming = { name: `${dag}.${id}`, command: command ?? "", where: `dag ${dag} task ${id}` };
-  return jobOf(naming, mergeOver(base.options, launch), base, context, subject, scheduleText, byDag);
+  const due: Due = { text: scheduleText, timing: byDag };
+  const naming = { name: `${dag}.${id}`, command: command ?? "", where: `dag ${dag} task ${id}`, due };
+  return jobOf(naming, mergeOver(base.options, launch), base, context, subject);
 }

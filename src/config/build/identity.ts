@@ -26,10 +26,11 @@ export function identityOf(
   const asUser =
     typeof user === "string" ? facts.users.userByName(user) : user === null ? null : facts.users.userById(user);
   const asGroup = typeof group === "string" ? facts.users.groupByName(group) : null;
-  const unknownUser = typeof user === "string" && asUser === null;
-  const unknownGroup = typeof group === "string" && asGroup === null;
-  if (unknownUser) subject.problem(["user"], `User not found: ${quoted(user)}`);
-  if (unknownGroup) subject.problem(["group"], `Group not found: ${quoted(group)}`);
+  // A number need not be in the databases, but it must be one an id can be.
+  const unknownUser = typeof user === "string" ? asUser === null : user !== null && !isId(user);
+  const unknownGroup = typeof group === "string" ? asGroup === null : group !== null && !isId(group);
+  if (unknownUser) subject.problem(["user"], `User not found: ${quoted(String(user))}`);
+  if (unknownGroup) subject.problem(["group"], `Group not found: ${quoted(String(group))}`);
   if (unknownUser || unknownGroup) return "refused";
   if (!facts.superuser) {
     subject.problem([named], `Job ${name} wants to change user or group, but cronstable is not running as superuser`);
@@ -42,4 +43,9 @@ export function identityOf(
     gid: typeof group === "number" ? group : (asGroup?.gid ?? asUser?.gid ?? null),
     login: asUser?.name ?? null,
   };
+}
+
+/** The largest id is no id: system calls take it for "leave as it is". */
+function isId(id: number): boolean {
+  return id >= 0 && id < 2 ** 32 - 1;
 }

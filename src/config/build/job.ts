@@ -2,12 +2,13 @@
 import { quoted } from "../../schedule/schedule-error.ts";
 import type { LoadFacts } from "../facts.ts";
 import { mergeOver } from "../merge.ts";
-import type { Command, JobConfig, LaunchConfig, ReportConfig, ReportHooks, RetryConfig, Timing } from "../model.ts";
+import type { Command, JobConfig, LaunchConfig, ReportConfig, ReportHooks, RetryConfig } from "../model.ts";
 import { builtIn, type JobDefaults, type WrittenJob } from "../options/job.ts";
 import type { Subject } from "../subject.ts";
 import type { BuildContext } from "./context.ts";
 import { launchConfig, launchKeyNames } from "./launch.ts";
 import { hasDestination, reportConfig } from "./report.ts";
+import type { Due } from "./timing.ts";
 
 /**
  * What the jobs of one file inherit. A job that overrides nothing of a part shares it with the others: a fleet of plain jobs costs
@@ -55,6 +56,8 @@ interface Naming {
   readonly command: Command;
   /** Whose report blocks these are, in messages (6.6). */
   readonly where: string;
+  /** Null when its schedule was refused: what else is wrong is still told. */
+  readonly due: Due | null;
 }
 
 /** Null, and problems of `subject`, when something about the job will not do. */
@@ -70,34 +73,21 @@ export function buildJob(
   }
   const options = mergeOver(base.options, written);
   const due = context.timings.read(name, schedule, options, subject);
-  const job = jobOf(
-    { name, command, where: name },
-    options,
-    base,
-    context,
-    subject,
-    due?.text ?? "",
-    due?.timing ?? byDag,
-  );
-  return due === null ? null : job;
+  return jobOf({ name, command, where: name, due }, options, base, context, subject);
 }
 
 /** Non-empty, and free of the C0 control characters, which would forge log lines. */
 export function isName(name: string): boolean {
-  return name !== "" && !/[\u0000-\u001f]/.test(name);
+  return name !== "" && ![...name].some((character) => character < " ");
 }
-
-export const byDag: Timing = { kind: "by-dag" };
 
 /** Null, and problems of `subject`, when something in the options will not do. */
 export function jobOf(
-  { name, command, where }: Naming,
+  { name, command, where, due }: Naming,
   options: JobDefaults,
   base: JobBase,
   context: BuildContext,
   subject: Subject,
-  scheduleText: string,
-  timing: Timing,
 ): JobConfig | null {
   const launch = launchKeyNames.every((key) => options[key] === base.options[key])
     ? base.launch(name)
@@ -116,13 +106,13 @@ export function jobOf(
   const isConsistent = [checkScope(options, subject), checkLate(options, reports.onLate, subject)].every(
     (check) => check,
   );
-  if (launch === null || !isConsistent) return null;
+  if (launch === null || due === null || !isConsistent) return null;
   return {
     name,
     place: subject.place([]),
     command,
-    scheduleText,
-    timing,
+    scheduleText: due.text,
+    timing: due.timing,
     utc: options.utc,
     timezone: options.timezone ?? null,
     enabled: options.enabled,

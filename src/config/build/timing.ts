@@ -3,6 +3,7 @@ import { parseSchedule, type Schedule } from "../../schedule/expression.ts";
 import { lint } from "../../schedule/lint.ts";
 import { quoted, ScheduleError } from "../../schedule/schedule-error.ts";
 import { localZone, utcZone, type Zone, zoneNamed } from "../../schedule/zone.ts";
+import { isBlank } from "../blanks.ts";
 import type { LoadFacts } from "../facts.ts";
 import type { Timing } from "../model.ts";
 import type { Findings } from "../problem.ts";
@@ -14,6 +15,12 @@ export type WrittenSchedule = string | { readonly [column: string]: string | und
 export interface WrittenFrame {
   readonly utc: boolean;
   readonly timezone?: string | undefined;
+}
+
+/** When something is due, and the crontab line that says so. */
+export interface Due {
+  readonly text: string;
+  readonly timing: Timing;
 }
 
 export type Timetable = Extract<Timing, { kind: "timetable" }>;
@@ -28,8 +35,8 @@ interface Known {
 /** Reads schedules for one load. */
 export class Timings {
   readonly #findings: Findings;
-  readonly #nowMs: number;
-  readonly #hostZone: Zone;
+  readonly #facts: Pick<LoadFacts, "nowMs" | "hostZone">;
+  #hostZone: Zone | null = null;
   /** By zone and text; hashed schedules are each job's own. */
   readonly #known = new Map<string, Known>();
   /** Findings of the linter by zone and schedule. */
@@ -37,8 +44,7 @@ export class Timings {
 
   constructor(facts: Pick<LoadFacts, "nowMs" | "hostZone">, findings: Findings) {
     this.#findings = findings;
-    this.#nowMs = facts.nowMs;
-    this.#hostZone = localZone(facts.hostZone) ?? { ...utcZone, label: "local" };
+    this.#facts = facts;
   }
 
   /**
@@ -46,12 +52,7 @@ export class Timings {
    *
    * @param name of the job, which `H` hashes
    */
-  read(
-    name: string,
-    schedule: WrittenSchedule,
-    frame: WrittenFrame,
-    subject: Subject,
-  ): { readonly text: string; readonly timing: Timing } | null {
+  read(name: string, schedule: WrittenSchedule, frame: WrittenFrame, subject: Subject): Due | null {
     const text = scheduleText(schedule, subject);
     const zone = this.#zone(frame, subject);
     if (text === null || zone === null) return null;
@@ -63,7 +64,11 @@ export class Timings {
   }
 
   #zone({ timezone, utc }: WrittenFrame, subject: Subject): Zone | null {
-    if (timezone === undefined) return utc ? utcZone : this.#hostZone;
+    if (timezone === undefined && utc) return utcZone;
+    if (timezone === undefined) {
+      this.#hostZone ??= localZone(this.#facts.hostZone) ?? { ...utcZone, label: "local" };
+      return this.#hostZone;
+    }
     const zone = zoneNamed(timezone);
     if (zone === null) subject.problem(["timezone"], `unknown timezone: ${timezone}`);
     return zone;
@@ -92,7 +97,7 @@ export class Timings {
 
   #lint(schedule: Schedule, zone: Zone): ReturnType<typeof lint> {
     const key = `${zone.label}\0${schedule.source}\0${schedule.resolved}`;
-    const known = this.#linted.get(key) ?? lint(schedule, zone, this.#nowMs);
+    const known = this.#linted.get(key) ?? lint(schedule, zone, this.#facts.nowMs);
     this.#linted.set(key, known);
     return known;
   }
@@ -112,11 +117,8 @@ function scheduleText(schedule: WrittenSchedule, subject: Subject): string | nul
   return [...five, ...(year === undefined ? [] : [year])].join(" ");
 }
 
-/** What Python calls white space, which is what splits a line into columns there; a no-break space does, a byte order mark does not. */
-const blank = /[\s\u001c-\u001f\u0085]/;
-
 function isOneColumn(column: string): boolean {
-  return column !== "" && !blank.test(column.replaceAll("\ufeff", ""));
+  return column !== "" && ![...column].some(isBlank);
 }
 
 function columnProblem(key: string, column: string): string {

@@ -34,11 +34,11 @@ function checkPush({ push, state }: Whole["sections"], web: WebConfig | null): v
   if (gate !== null) push.subject.problem([], gate);
 }
 
-function openGate(what: string, web: WebConfig, escape: string): string | null {
+function openGate(what: string, web: WebConfig, escapeKey: string): string | null {
   const open = openListeners(web);
   if (open.length === 0) return null;
   return (
     `${what} but no web.authToken/authTokens is set, and the web API listens on non-loopback address(es) ${open.join(", ")}; ` +
-    `set a token, listen on loopback or a unix socket, ask for client certificates (web.tls.clientCa), or set ${escape}: true`
+    `set a token, listen on loopback or a unix socket, ask for client certificates (web.tls.clientCa), or set ${escapeKey}: true`
   );
 }

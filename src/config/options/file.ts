@@ -5,7 +5,7 @@ import { listOf, mapOf, orAbsent, tableOf, within } from "./collections.ts";
 import { dag } from "./dag.ts";
 import { defaults, job, writtenDefaults } from "./job.ts";
 import { eventReport } from "./report.ts";
-import { bool, float, found, integer, oneOf, text, textOrNone } from "./scalars.ts";
+import { blankAs, bool, float, integer, oneOf, text, textOrNone } from "./scalars.ts";
 import { pools, state } from "./state.ts";
 import { mcp, noMcp, web } from "./web.ts";
 
@@ -42,19 +42,13 @@ const logging = mapOf({
   root: table.optional().describe("Level and handlers of all others."),
 });
 
-/** A blank key is the section with its defaults. */
-const blank = z
-  .literal("", { error: ({ input }) => `when expecting a mapping, ${found(input)}` })
-  .transform(() => noMcp)
-  .meta({ type: "null" });
-
 const sections = {
   pools: pools.describe("Shared limits on how many runs there are at a time. Needs `state`."),
   include: listOf(text).describe(
     "Files whose jobs, DAGs and sections belong to this configuration; relative to this file.",
   ),
   web: web.describe("HTTP API and dashboard."),
-  mcp: mcp.or(blank).describe("Model Context Protocol. Needs `web`."),
+  mcp: mcp.or(blankAs(noMcp)).describe("Model Context Protocol. Needs `web`."),
   state: state.describe("Durable store."),
   cluster: cluster.describe("Several nodes with one configuration."),
   notify: notify.describe("Events of the daemon and of workflows."),

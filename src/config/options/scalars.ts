@@ -95,6 +95,13 @@ export const none = scalar("a mapping", (written) => (isNone(written) ? null : u
   anyOf: [{ type: "null" }, { enum: ["", "null", "~"] }],
 });
 
+/** A key with nothing after it where a mapping could stand: what it stands for. */
+export function blankAs<T>(value: T): z.ZodType<T, string> {
+  return scalar("a mapping", (written) => (written === "" ? value : undefined), {
+    anyOf: [{ type: "null" }, { enum: [""] }],
+  });
+}
+
 /** A number id, or a name; what reads as an integer is the id. */
 export const integerOrText = scalar("an integer or text", (written) => readInteger(written) ?? written, {
   type: ["integer", "string"],

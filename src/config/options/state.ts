@@ -71,4 +71,3 @@ const pool = mapOf({
 });
 
 export const pools = tableOf(pool);
-export type PoolsOptions = z.output<typeof pools>;

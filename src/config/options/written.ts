@@ -13,11 +13,13 @@ export function writtenKeys(keys: z.core.$ZodShape): Record<string, z.ZodType> {
 
 function written(type: z.core.$ZodType): z.ZodType {
   if (type instanceof z.ZodDefault || type instanceof z.ZodOptional) return written(type.unwrap()).optional();
-  if (type instanceof z.ZodObject) {
-    const map = mapOf(writtenKeys(type.shape));
-    return type.def.checks === undefined ? map : map.clone({ ...map.def, checks: type.def.checks });
-  }
-  if (type instanceof z.ZodUnion) return z.union(type.options.map(written));
+  if (type instanceof z.ZodObject) return checked(mapOf(writtenKeys(type.shape)), type);
+  if (type instanceof z.ZodUnion) return checked(z.union(type.options.map(written)), type);
   if (type instanceof z.ZodType) return type;
   throw new TypeError("only classic schemas describe options");
+}
+
+/** The rebuilt type with the checks of the one it was built from. */
+function checked<T extends z.ZodType>(rebuilt: T, { def: { checks } }: z.ZodType): T {
+  return checks === undefined ? rebuilt : rebuilt.clone({ ...rebuilt.def, checks });
 }

@@ -1,3 +1,5 @@
+import { pieceCharacters, piecedFileCharactersMin } from "../limits.ts";
+
 /**
  * Where a long list of jobs may be cut so that each part can be parsed alone.
  *
@@ -7,40 +9,36 @@
  * In an invalid file, or where an alias points out of its part, some part fails to parse; the caller then takes the file as a whole.
  */
 export interface Pieces {
-  /** The file with the list blanked out, its offsets unchanged. */
+  /** The file without the list. */
   readonly frame: string;
+  /** Where an offset of the frame is in the file. */
+  readonly offsetInFile: (offset: number) => number;
   /** Offset of the key `jobs`. */
   readonly keyAt: number;
   /** Parts of the list in order, together all of it. */
   readonly parts: readonly { readonly start: number; readonly end: number }[];
 }
 
-/** Null where there is no such list, or it is short. */
-export function piecesOf(text: string, pieceCharacters: number): Pieces | null {
-  if (text.length < 2 * pieceCharacters) return null;
+/** Null where there is no such list, or the file is short. */
+export function piecesOf(text: string): Pieces | null {
+  if (text.length < piecedFileCharactersMin) return null;
   const header = /^jobs:[ \t]*(?:#.*)?\r?\n/m.exec(text);
   if (header === null) return null;
   const from = header.index + header[0].length;
-  const list = listFrom(text, from, pieceCharacters);
+  const list = listFrom(text, from);
   if (list === null) return null;
   const [first] = list.cuts;
   if (first === undefined) return null;
-  const blanks = text.slice(from, list.end).replace(/[^\n]+/g, "");
-  const padding = " ".repeat(Math.max(0, list.end - from - blanks.length));
   return {
-    // Blank lines keep the line count, one line of spaces the length.
-    frame: text.slice(0, from) + padding + blanks + text.slice(list.end),
+    frame: text.slice(0, from) + text.slice(list.end),
+    offsetInFile: (offset) => (offset < from ? offset : offset + list.end - from),
     keyAt: header.index,
     parts: list.cuts.map((start, index) => ({ start, end: list.cuts[index + 1] ?? list.end })),
   };
 }
 
 /** The list's end and the offsets of the item lines at which its parts start. */
-function listFrom(
-  text: string,
-  from: number,
-  pieceCharacters: number,
-): { readonly cuts: readonly number[]; readonly end: number } | null {
+function listFrom(text: string, from: number): { readonly cuts: readonly number[]; readonly end: number } | null {
   const cuts: number[] = [];
   let indent: number | null = null;
   let line = from;

@@ -1,6 +1,6 @@
 /** A YAML file read as section 2 says: scalars literal, places known, its jobs handed out one by one. */
 import { type Document, isAlias, isMap, isScalar, isSeq, type ParsedNode, parseDocument } from "yaml";
-import { pieceCharacters } from "../limits.ts";
+import { quoted } from "../../schedule/schedule-error.ts";
 import type { Place } from "../model.ts";
 import { found } from "../options/scalars.ts";
 import type { Step } from "../problem.ts";
@@ -23,93 +23,102 @@ export interface YamlFile {
   jobs(): Iterable<Fragment>;
 }
 
-type Parsed = Document.Parsed<ParsedNode>;
+/** A document, which may be a part of the file's text. */
+interface Part {
+  readonly document: Document.Parsed<ParsedNode>;
+  readonly anchors: Anchors;
+  /** Where an offset of the document is in the file. */
+  readonly placeOf: (offset: number) => Place;
+}
+
+type OnTrouble = (at: Place, problem: string) => void;
 
 /**
  * Reads the text of one file. What YAML itself refuses goes to `onTrouble`; the file is null when there is nothing to go on with.
  * An empty file, or one of comments alone, is an empty mapping.
  */
-export function readYaml(file: string, text: string, onTrouble: (at: Place, problem: string) => void): YamlFile | null {
+export function readYaml(file: string, text: string, onTrouble: OnTrouble): YamlFile | null {
   const lines = new Lines(file, text);
-  const trouble = ({ offset, problem }: Trouble): void => onTrouble(lines.place(offset), problem);
-  const pieces = piecesOf(text, pieceCharacters);
-  return (pieces === null ? null : readPieces(text, pieces, lines, trouble)) ?? readWhole(text, lines, trouble);
+  const pieces = piecesOf(text);
+  return (pieces === null ? null : readPieces(text, pieces, lines, onTrouble)) ?? readWhole(text, lines, onTrouble);
 }
 
-function readWhole(text: string, lines: Lines, trouble: (trouble: Trouble) => void): YamlFile | null {
-  const document = parse(text);
-  for (const { pos, message } of document.errors) trouble({ offset: pos[0], problem: yamlProblem(message) });
-  if (document.errors.length > 0) return null;
-  const anchors = new Anchors(document);
-  const frame = frameOf(document, anchors, lines, trouble);
+function readWhole(text: string, lines: Lines, onTrouble: OnTrouble): YamlFile | null {
+  const whole = parse(text, (offset) => lines.place(offset));
+  const { errors } = whole.document;
+  for (const { pos, message } of errors) onTrouble(whole.placeOf(pos[0]), yamlProblem(message));
+  const frame = errors.length > 0 ? null : frameOf(whole, onTrouble);
   if (frame === null) return null;
-  const jobs = valueOf(document, anchors, "jobs");
+  const jobs = listOfJobs(whole);
   return {
     frame,
     *jobs() {
-      for (const item of isSeq(jobs) ? jobs.items : []) {
-        const node = item as ParsedNode;
-        yield fragment(node, rawOf(node, anchors, trouble), anchors, lines, 0);
-      }
+      for (const item of jobs ?? []) yield fragmentOf(item, whole, onTrouble);
     },
   };
 }
 
 /** Null where the parts do not fit together: the file is then read as a whole, which finds what is wrong. */
-function readPieces(text: string, pieces: Pieces, lines: Lines, trouble: (trouble: Trouble) => void): YamlFile | null {
-  const document = parse(pieces.frame);
-  if (document.errors.length > 0) return null;
-  const anchors = new Anchors(document);
-  if (!leavesJobsBlank(document, pieces.keyAt)) return null;
-  const troubles: Trouble[] = [];
-  const frame = frameOf(document, anchors, lines, (found) => troubles.push(found));
-  if (frame === null || anchors.missing) return null;
-  troubles.forEach(trouble);
+function readPieces(text: string, pieces: Pieces, lines: Lines, onTrouble: OnTrouble): YamlFile | null {
+  const rest = parse(pieces.frame, (offset) => lines.place(pieces.offsetInFile(offset)));
+  if (rest.document.errors.length > 0 || !leavesJobsBlank(rest, pieces.keyAt)) return null;
+  const troubles: (readonly [Place, string])[] = [];
+  const frame = frameOf(rest, (at, problem) => troubles.push([at, problem]));
+  if (frame === null || rest.anchors.missing) return null;
+  for (const [at, problem] of troubles) onTrouble(at, problem);
   return {
     frame: { ...frame, value: { ...frame.value, jobs: [] } },
     *jobs() {
       let count = 0;
+      let { aliased } = rest.anchors;
       for (const { start, end } of pieces.parts) {
-        const part = parse(text.slice(start, end));
-        const items = part.errors.length === 0 && isSeq(part.contents) ? part.contents.items : null;
-        const partAnchors = new Anchors(part);
-        partAnchors.aliased = anchors.aliased;
-        for (const item of items ?? []) {
-          const node = item as ParsedNode;
-          const troubles: Trouble[] = [];
-          const value = rawOf(node, partAnchors, (found) => troubles.push(found));
-          if (partAnchors.missing) break;
-          for (const found of troubles) trouble({ ...found, offset: found.offset + start });
-          yield fragment(node, value, partAnchors, lines, start);
+        const part = parse(text.slice(start, end), (offset) => lines.place(offset + start));
+        part.anchors.aliased = aliased;
+        for (const item of itemsOf(part)) {
+          const inItem: (readonly [Place, string])[] = [];
+          const fragment = fragmentOf(item, part, (at, problem) => inItem.push([at, problem]));
+          if (part.anchors.missing) break;
+          for (const [at, problem] of inItem) onTrouble(at, problem);
+          yield fragment;
           count++;
         }
-        if (items === null || partAnchors.missing) {
-          const whole = readWhole(text, lines, trouble);
-          yield* whole === null ? [] : from(whole.jobs(), count);
+        if (part.document.errors.length > 0 || part.anchors.missing) {
+          yield* after(count, readWhole(text, lines, onTrouble)?.jobs() ?? []);
           return;
         }
-        anchors.aliased = partAnchors.aliased;
+        aliased = part.anchors.aliased;
       }
     },
   };
 }
 
-/** Whether the key before the blanked list is the root's own `jobs`, and has nothing left. */
-function leavesJobsBlank(document: Parsed, keyAt: number): boolean {
+function itemsOf({ document }: Part): readonly ParsedNode[] {
+  if (document.errors.length > 0 || !isSeq(document.contents)) return [];
+  return document.contents.items as ParsedNode[]; // the document was parsed, so its nodes were
+}
+
+function* after<T>(count: number, items: Iterable<T>): Iterable<T> {
+  let index = 0;
+  for (const item of items) if (index++ >= count) yield item;
+}
+
+/** Whether the key before the list that was taken out is the root's own `jobs`, and has nothing left. */
+function leavesJobsBlank({ document }: Part, keyAt: number): boolean {
   const root = document.contents as Node;
-  if (!isMap(root)) return false;
-  const pair = root.items.find(({ key }) => key.range[0] === keyAt);
+  const pair = isMap(root) ? root.items.find(({ key }) => key.range[0] === keyAt) : undefined;
   if (pair === undefined) return false;
   return pair.value === null || (isScalar(pair.value) && pair.value.value === "");
 }
 
-function* from<T>(items: Iterable<T>, first: number): Iterable<T> {
-  let index = 0;
-  for (const item of items) if (index++ >= first) yield item;
-}
-
-function parse(text: string): Parsed {
-  return parseDocument(text, { schema: "failsafe", uniqueKeys: false, prettyErrors: false, logLevel: "error" });
+function parse(text: string, placeOf: (offset: number) => Place): Part {
+  // "error" keeps the parser from printing; unique keys are looked for here, in less than quadratic time.
+  const document = parseDocument(text, {
+    schema: "failsafe",
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: "error",
+  });
+  return { document, anchors: new Anchors(document), placeOf };
 }
 
 /** The parser's own words, but for what section 2 words itself. */
@@ -119,41 +128,39 @@ function yamlProblem(message: string): string {
 }
 
 /** The file's root as a value; null, and a trouble, when it is no mapping. `jobs` is left out of it where it is a list. */
-function frameOf(
-  document: Parsed,
-  anchors: Anchors,
-  lines: Lines,
-  trouble: (trouble: Trouble) => void,
-): Fragment<RawMap> | null {
-  const root = document.contents as Node;
-  const isEmpty = root === null || (!isMap(root) && !isSeq(root) && rawOf(root, anchors, () => {}) === "");
-  if (isEmpty) return fragment(root, {}, anchors, lines, 0);
+function frameOf(part: Part, onTrouble: OnTrouble): Fragment<RawMap> | null {
+  const root = part.document.contents as Node;
+  if (root === null || (isScalar(root) && root.value === "")) return { value: {}, place: () => part.placeOf(0) };
   if (!isMap(root)) {
-    const problem = `when expecting a mapping, ${found(rawOf(root, anchors, () => {}))}`;
-    trouble({ offset: root.range[0], problem });
+    const value = rawOf(root, part.anchors, () => {});
+    onTrouble(part.placeOf(root.range[0]), `when expecting a mapping, ${found(value)}`);
     return null;
   }
-  const jobs = valueOf(document, anchors, "jobs");
+  const trouble = ({ offset, problem }: Trouble): void => onTrouble(part.placeOf(offset), problem);
+  const jobs = listOfJobs(part);
   const raw: { [key: string]: Raw } = Object.create(null);
-  for (const pair of root.items) {
-    const name = keyOf(pair.key, trouble);
+  for (const { key, value } of root.items) {
+    const name = keyOf(key, trouble);
     if (name === null) continue;
-    if (Object.hasOwn(raw, name)) trouble({ offset: pair.key.range[0], problem: `Duplicate key '${name}' found` });
-    else raw[name] = name === "jobs" && isSeq(jobs) ? [] : rawOf(pair.value, anchors, trouble);
+    if (Object.hasOwn(raw, name)) trouble({ offset: key.range[0], problem: `Duplicate key ${quoted(name)} found` });
+    else raw[name] = name === "jobs" && jobs !== null ? [] : rawOf(value, part.anchors, trouble);
   }
-  return fragment(root, raw, anchors, lines, 0);
+  return located(root, raw, part);
 }
 
-function fragment<T extends Raw>(node: Node, value: T, anchors: Anchors, lines: Lines, start: number): Fragment<T> {
-  return {
-    value,
-    place: (path, target) => lines.place(start + (nodeAt(node, path, anchors, target)?.range[0] ?? 0)),
-  };
+function fragmentOf(node: ParsedNode, part: Part, onTrouble: OnTrouble): Fragment {
+  const trouble = ({ offset, problem }: Trouble): void => onTrouble(part.placeOf(offset), problem);
+  return located(node, rawOf(node, part.anchors, trouble), part);
 }
 
-function valueOf(document: Parsed, anchors: Anchors, key: string): Node {
+function located<T extends Raw>(node: Node, value: T, { anchors, placeOf }: Part): Fragment<T> {
+  return { value, place: (path, target) => placeOf(nodeAt(node, path, anchors, target)?.range[0] ?? 0) };
+}
+
+/** The nodes under the root's `jobs`; null where that is no list. */
+function listOfJobs({ document, anchors }: Part): readonly ParsedNode[] | null {
   const root = document.contents as Node;
-  if (!isMap(root)) return null;
-  const value = root.items.find((pair) => isScalar(pair.key) && pair.key.value === key)?.value ?? null;
-  return isAlias(value) ? anchors.resolve(value) : value;
+  const pair = isMap(root) ? root.items.find(({ key }) => isScalar(key) && key.value === "jobs") : undefined;
+  const value = isAlias(pair?.value) ? anchors.resolve(pair.value) : pair?.value;
+  return isSeq(value) ? (value.items as ParsedNode[]) : null; // the document was parsed, so its nodes were
 }

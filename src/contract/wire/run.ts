@@ -110,7 +110,6 @@ export const activityRun = named(
   z.object({ started_at: instant.nullable(), finished_at: instant.nullable(), outcome }),
 );
 export const activity = named("Activity", z.object({ jobs: z.record(z.string(), z.array(activityRun)) }));
-export type Activity = Wire<typeof activity>;
 
 export const trends = named(
   "JobTrends",

@@ -2,6 +2,9 @@ import type { TextBlock } from "./text-block.ts";
 
 const NEWLINE = 0x0a;
 
+/** Room that a stream keeps between two incomplete lines, as most reads end within one. */
+const KEPT_BYTES = 512;
+
 /** Turns what a pipe gives into lines. */
 export interface LineSplitter {
   /** The lines completed by these bytes; null when there are none. The bytes may be reused after the call. */
@@ -23,10 +26,7 @@ export function lineSplitter(maxLineBytes: number, onOverlong: () => void): Line
 
   /** Lines in `bytes[from, to)`, which ends with a newline. The first goes on from the carry. */
   function take(bytes: Buffer, from: number, to: number): TextBlock | null {
-    if (carry.length + to - from - 1 <= maxLineBytes) {
-      const lines = bytes.subarray(from, to);
-      return blockOf(carry.length === 0 ? lines : Buffer.concat([carry.take(), lines]));
-    }
+    if (carry.length + to - from - 1 <= maxLineBytes) return carriedOn(bytes, from, to);
     const kept: Buffer[] = [];
     let runStart = from; // of the accepted lines that lie side by side
     for (let start = from; start < to; ) {
@@ -43,6 +43,16 @@ export function lineSplitter(maxLineBytes: number, onOverlong: () => void): Line
     kept.push(bytes.subarray(runStart, to));
     const all = Buffer.concat(kept);
     return all.length === 0 ? null : blockOf(all);
+  }
+
+  /** All lines are accepted. Only the first is put together from the carry, the rest is decoded where it lies. */
+  function carriedOn(bytes: Buffer, from: number, to: number): TextBlock {
+    if (carry.length === 0) return blockOf(bytes.subarray(from, to));
+    const next = bytes.indexOf(NEWLINE, from) + 1;
+    carry.append(bytes.subarray(from, next));
+    const first = carry.take();
+    const rest = blockOf(bytes.subarray(next, to));
+    return { text: first.toString() + rest.text, lines: rest.lines + 1, bytes: first.length + rest.bytes };
   }
 
   return {
@@ -77,7 +87,7 @@ function blockOf(bytes: Buffer): TextBlock {
   return { text: bytes.toString(), lines, bytes: bytes.length };
 }
 
-/** Bytes of a line that is not complete yet; holds no memory while there are none. */
+/** Bytes of a line that is not complete yet. While there are none it holds `KEPT_BYTES` at most. */
 function growingBytes() {
   let storage: Buffer | null = null;
   let length = 0;
@@ -95,14 +105,14 @@ function growingBytes() {
       bytes.copy(storage, length);
       length += bytes.length;
     },
-    /** All so far, leaving nothing. */
+    /** All so far, leaving nothing. Good until the next `append`. */
     take(): Buffer {
       const all = storage?.subarray(0, length) ?? Buffer.alloc(0);
       this.clear();
       return all;
     },
     clear(): void {
-      storage = null;
+      if (storage !== null && storage.length > KEPT_BYTES) storage = null;
       length = 0;
     },
   };

@@ -84,10 +84,11 @@ export function createMirror(targets: Readonly<Record<MirrorStream, OutputTarget
 
   function caughtUp(): void {
     if (shedLines > 0 && !failing) {
+      const lines = shedLines;
+      shedLines = 0; // before it is told: the log may write here
       log.warning(
-        `${shedLines} lines of job output were not mirrored to the daemon's output because it was not read in time; what the jobs keep is complete`,
+        `${lines} lines of job output were not mirrored to the daemon's output because it was not read in time; what the jobs keep is complete`,
       );
-      shedLines = 0;
     }
     const idle = onIdle;
     onIdle = [];

@@ -29,13 +29,12 @@ export function linesOf(text: string): string[] {
  * newest `linesMax` lines, if there were as many and they take less than `bytesMax`, and less than one block more.
  */
 export function newestBlocks<Block extends TextBlock>(linesMax: number, bytesMax: number) {
-  let blocks: Block[] = [];
-  let first = 0;
+  const blocks: Block[] = [];
   let lines = 0;
   let bytes = 0;
 
   const dropsOldest = (oldest: Block | undefined): oldest is Block =>
-    oldest !== undefined && (lines - oldest.lines >= linesMax || (bytes > bytesMax && oldest !== blocks.at(-1)));
+    oldest !== undefined && (lines - oldest.lines >= linesMax || (bytes > bytesMax && blocks.length > 1));
 
   return {
     push(block: Block): void {
@@ -43,18 +42,15 @@ export function newestBlocks<Block extends TextBlock>(linesMax: number, bytesMax
       blocks.push(block);
       lines += block.lines;
       bytes += block.bytes;
-      for (let oldest = blocks[first]; dropsOldest(oldest); oldest = blocks[first]) {
+      // Let go of at once: text that outlives a collection of the young generation costs many times its making.
+      for (let oldest = blocks[0]; dropsOldest(oldest); oldest = blocks[0]) {
         lines -= oldest.lines;
         bytes -= oldest.bytes;
-        first++;
-      }
-      if (first > 32 && first * 2 > blocks.length) {
-        blocks = blocks.slice(first);
-        first = 0;
+        blocks.shift();
       }
     },
     /** Oldest first. */
-    blocks: (): readonly Block[] => blocks.slice(first),
+    blocks: (): readonly Block[] => [...blocks],
     lines: (): number => lines,
   };
 }

@@ -40,6 +40,7 @@ export function problemOfVariables(variables: Readonly<Record<string, string>>):
 
 function uncodable(text: string): string | null {
   if (text.includes("\0")) return "contains a NUL byte";
-  if (/\p{Surrogate}/u.test(text)) return "contains half of a surrogate pair, which UTF-8 cannot write";
+  if (/[\ud800-\udfff]/.test(text) && /\p{Surrogate}/u.test(text))
+    return "contains half of a surrogate pair, which UTF-8 cannot write";
   return null;
 }

@@ -28,13 +28,28 @@ const SIGSET_BYTES = 128;
  * Starts processes by posix_spawn(3), which shares the daemon's memory with the child until it execs, where fork copies its page tables: a
  * start costs the same whatever the daemon holds (DESIGN idea 10). The start itself is done when `spawn` returns.
  *
+ * One for the whole process, because it awaits the children of the whole process.
+ *
  * @throws when the system lacks what it takes; the message says what
  */
-export async function posixSpawner(): Promise<Spawner> {
+export function posixSpawner(): Promise<Spawner> {
+  made ??= makeSpawner();
+  return made;
+}
+
+let made: Promise<Spawner> | null = null;
+
+async function makeSpawner(): Promise<Spawner> {
   const libc = await loadLibc();
   const attributes = startAttributes(libc);
   const reaper = childReaper(libc);
   const environmentBlock = environmentBlocks(libc.addressOf);
+  // A start is over before the next begins, so all use the same.
+  const scratch: Scratch = {
+    pid: new Int32Array(1),
+    ends: new Int32Array(2),
+    actions: Buffer.allocUnsafeSlow(OPAQUE_BYTES),
+  };
   closeInheritedOnExec(libc);
 
   function start(request: SpawnRequest): SpawnOutcome {
@@ -47,19 +62,18 @@ export async function posixSpawner(): Promise<Spawner> {
     const file = findExecutable(program, path, request.workingDirectory);
     if (file === null) return failed(notInPath({ program, workingDirectory: request.workingDirectory }, path));
 
-    const pipes = openPipes(libc, request);
+    const pipes = openPipes(libc, scratch, request);
     if (typeof pipes === "string") return failed(describeSpawnFailure(pipes, { program, workingDirectory: null }));
-    const pid = new Int32Array(1);
     const argv = cStrings(request.argv, libc.addressOf);
-    const code = withFileActions(libc, request.workingDirectory, pipes, (actions) =>
-      libc.posixSpawn(pid, cString(file), actions, attributes, argv.pointers, environment.pointers),
+    const code = withFileActions(libc, scratch, request.workingDirectory, pipes, (actions) =>
+      libc.posixSpawn(scratch.pid, cString(file), actions, attributes, argv.pointers, environment.pointers),
     );
     for (const { writeEnd } of pipes) libc.close(writeEnd);
     if (code !== 0) {
       for (const { readEnd } of pipes) libc.close(readEnd);
       return failed(describeSpawnFailure(getSystemErrorName(-code), { ...request, program: file }));
     }
-    return { kind: "started", child: childOf(pid[0] ?? 0, pipes) };
+    return { kind: "started", child: childOf(scratch.pid[0] ?? 0, pipes) };
   }
 
   function childOf(pid: number, pipes: readonly Pipe[]): Child {
@@ -110,6 +124,13 @@ function closeInheritedOnExec(libc: Libc): void {
   }
 }
 
+/** Room for what C writes. */
+interface Scratch {
+  readonly pid: Int32Array;
+  readonly ends: Int32Array;
+  readonly actions: Buffer;
+}
+
 interface Pipe {
   readonly readEnd: number;
   readonly writeEnd: number;
@@ -118,10 +139,9 @@ interface Pipe {
 }
 
 /** The pipes a start needs, or the code of what kept one from opening; then none is left open. */
-function openPipes(libc: Libc, request: SpawnRequest): readonly Pipe[] | string {
+function openPipes(libc: Libc, { ends }: Scratch, request: SpawnRequest): readonly Pipe[] | string {
   const pipes: Pipe[] = [];
   const targets = [request.stdout === "pipe" ? [1 as const] : [], request.stderr === "pipe" ? [2 as const] : []].flat();
-  const ends = new Int32Array(2);
   for (const target of targets) {
     if (libc.pipe2(ends, O_CLOEXEC) !== 0) {
       const code = getSystemErrorName(-libc.errno());
@@ -138,11 +158,11 @@ function openPipes(libc: Libc, request: SpawnRequest): readonly Pipe[] | string 
 
 function withFileActions(
   libc: Libc,
+  { actions }: Scratch,
   directory: string | null,
   pipes: readonly Pipe[],
   use: (actions: Buffer) => number,
 ): number {
-  const actions = Buffer.allocUnsafeSlow(OPAQUE_BYTES);
   libc.fileActionsInit(actions);
   for (const target of [0, 1, 2]) {
     const pipe = pipes.find((candidate) => candidate.target === target);

@@ -1,5 +1,6 @@
-import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+import { findExecutable, isExecutable } from "./executable.ts";
 
 /** What was attempted. */
 export interface Attempt {
@@ -17,6 +18,19 @@ export function describeSpawnFailure(code: string, { program, workingDirectory }
   const directoryProblem = workingDirectory === null ? null : problemOfDirectory(workingDirectory);
   if (directoryProblem !== null) return `working directory ${workingDirectory} ${directoryProblem}`;
   return `${code}: ${explanation(code, program, workingDirectory)}${where(workingDirectory)}`;
+}
+
+/**
+ * What would keep the program from starting, as far as the files tell; null when nothing does. For a program that another one is to exec, whose
+ * failure would look like an exit of its own.
+ */
+export function foreseenFailure(attempt: Attempt, path: string | undefined): string | null {
+  const { program, workingDirectory } = attempt;
+  const file = findExecutable(program, path, workingDirectory);
+  if (file === null) return notInPath(attempt, path);
+  const absolute = resolve(workingDirectory ?? ".", file);
+  if (isExecutable(absolute)) return null;
+  return describeSpawnFailure(existsSync(absolute) ? "EACCES" : "ENOENT", { program: file, workingDirectory });
 }
 
 /** The message for a program that no directory of PATH holds. */

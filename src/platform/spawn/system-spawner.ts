@@ -1,5 +1,3 @@
-import { childProcessSpawner } from "./child-process.ts";
-import { posixSpawner } from "./posix-spawn.ts";
 import type { Spawner } from "./spawner.ts";
 
 /**
@@ -13,8 +11,10 @@ export function systemSpawner(onFallback: (reason: string) => void): Spawner {
 
   async function choose(): Promise<Spawner> {
     try {
+      const { posixSpawner } = await import("./posix-spawn.ts");
       chosen = await posixSpawner();
     } catch (error) {
+      const { childProcessSpawner } = await import("./child-process.ts");
       chosen = childProcessSpawner;
       onFallback(error instanceof Error ? error.message : String(error));
     }

@@ -1,7 +1,7 @@
 import type { PushConfig, ReportConfig } from "../../config/model.ts";
 import type { Logger } from "../../contract/log.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { type HttpOut, NoAnswer } from "../http-out.ts";
+import { type HttpOut, NoAnswer } from "../http-exchange.ts";
 import { RELAY_ANSWER_CHARS_MAX, WEBHOOK_LIMIT_MS } from "../limits.ts";
 import { aboutOf, type Story } from "../story.ts";
 import { percentDecoded } from "../webhook-redaction.rules.ts";

@@ -127,14 +127,17 @@ function jsonFloat(value: number): string {
 }
 
 /** Every character that must not stay as it is inside the quotes `JSON.stringify` made. */
-const UNSAFE = /[\u007f-\uffff<>&']/;
+const UNSAFE = /[\u007f-\uffff<>&']/g;
+/** From this length on, escaping byte by byte is quicker, however many characters need it. */
+const LONG_JSON_CHARS = 20_000;
 const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
 const HEX = Buffer.from("0123456789abcdef");
 
 function asciiJson(text: string): string {
   const json = JSON.stringify(text);
-  if (!UNSAFE.test(json)) return json;
+  if (json.length < LONG_JSON_CHARS)
+    return json.replace(UNSAFE, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
   const bytes = Buffer.allocUnsafe(json.length * 6);
   let end = 0;
   for (let at = 0; at < json.length; at++) {

@@ -25,12 +25,11 @@ export function openLanes({ clock, maxOpsPerSecond, spawn, warn }: LanesOptions)
   const lane = (name: Lane): LaneClient => openLane({ clock, tally, spawn: () => spawn(name), warn });
   const lanes: Readonly<Record<Lane, LaneClient>> = { write: lane("write"), read: lane("read"), lease: lane("lease") };
   const pending: Record<Lane, number> = { write: 0, read: 0, lease: 0 };
+  const live = new Set<Job>();
   const limiter = throttle(maxOpsPerSecond, clock);
   let lastId = 0;
   let closed = false;
   let onEmpty: (() => void) | null = null;
-
-  const pendingTotal = (): number => pending.write + pending.read + pending.lease;
 
   const newJob = <K extends Operation>(
     operation: K,
@@ -50,12 +49,15 @@ export function openLanes({ clock, maxOpsPerSecond, spawn, warn }: LanesOptions)
       settle({ kind: "unknown", because: `no answer within ${patienceMs / 1000} s` }),
     );
     const ended = (): void => {
+      live.delete(job);
       pending[name]--;
-      if (pendingTotal() === 0) onEmpty?.();
+      if (live.size === 0) onEmpty?.();
     };
-    pending[name]++;
     const deadlineMs = sharedElapsedMs() + patienceMs;
-    return { id: ++lastId, operation, args, deadlineMs, isSettled: () => isSettled, settle, ended };
+    const job: Job<K> = { id: ++lastId, operation, args, deadlineMs, isSettled: () => isSettled, settle, ended };
+    live.add(job);
+    pending[name]++;
+    return job;
   };
 
   const enqueue = (job: Job): void => {
@@ -105,7 +107,7 @@ export function openLanes({ clock, maxOpsPerSecond, spawn, warn }: LanesOptions)
     async close(patienceMs) {
       closed = true;
       await new Promise<void>((resolve) => {
-        if (pendingTotal() === 0) return resolve();
+        if (live.size === 0) return resolve();
         const cancel = clock.after(patienceMs, resolve);
         onEmpty = () => {
           cancel();
@@ -113,8 +115,9 @@ export function openLanes({ clock, maxOpsPerSecond, spawn, warn }: LanesOptions)
         };
       });
       limiter.stop();
-      const unfinished = pendingTotal();
+      const unfinished = live.size;
       const ends = await Promise.all(LANES.map((name) => lanes[name].end()));
+      for (const job of live) job.settle({ kind: "unknown", because: "the store was closed" });
       return { unfinished, threads: ends.includes("hung") ? "hung" : "ended" };
     },
   };

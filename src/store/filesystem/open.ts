@@ -4,6 +4,7 @@ import type { Topology } from "../../config/model.ts";
 import type { Logger } from "../../contract/log.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { workerEntry } from "../../platform/worker-entry.ts";
+import type { Lane } from "../engine.ts";
 import { storeOver } from "../front/store.ts";
 import { OPERATION_DEADLINE_MS } from "../limits.ts";
 import type { Outcome, Store } from "../store.ts";
@@ -21,15 +22,17 @@ export interface FilesystemStoreOptions {
   readonly maxOpsPerSecond: number;
   readonly clock: Clock;
   readonly log: Pick<Logger, "info" | "warning">;
-  /** Worker file that serves a lane; one that calls `serveLane` over another disk may stand in. */
-  readonly laneEntry?: URL;
+  /** By default 10 s. */
+  readonly startDeadlineMs?: number;
+  /** Starts the thread of a lane; one that serves it over another disk may stand in (`serveLane`). */
+  readonly spawn?: (lane: Lane, workerData: LaneData) => Worker;
 }
 
 /** Bases whose last start has not come back from the operating system. */
 const hanging = new Set<string>();
 
 /**
- * Opens the store of one deployment in a directory (state 4) and makes it where it is missing. Bounded at 10 s (GEN-6).
+ * Opens the store of one deployment in a directory (state 4) and makes it where it is missing (GEN-6).
  *
  * Starts one thread; reads and leases get theirs when they are first used. A start that hangs is not repeated: until it comes
  * back, opening the same store answers "unknown" at once.
@@ -38,19 +41,18 @@ export async function openFilesystemStore(options: FilesystemStoreOptions): Prom
   const { path, deploymentId, topology, maxOpsPerSecond, clock, log } = options;
   const { base } = storeLayout(path, deploymentId);
   if (hanging.has(base)) return { kind: "unknown", because: `an earlier start of the store at ${base} still hangs` };
-  const entry = options.laneEntry ?? workerEntry("store-lane", import.meta.url);
+  const spawn = options.spawn ?? spawnLane;
   const executor = openLanes({
     clock,
     maxOpsPerSecond,
     warn: (message) => log.warning(message),
     spawn(lane) {
-      const workerData: LaneData = { path, deploymentId, writer: randomBytes(6).toString("hex") };
-      const worker = new Worker(entry, { workerData, name: `store-${lane}` });
+      const worker = spawn(lane, { path, deploymentId, writer: randomBytes(6).toString("hex") });
       worker.on("exit", () => hanging.delete(base));
       return worker;
     },
   });
-  const started = await executor.call("start", { topology }, OPERATION_DEADLINE_MS);
+  const started = await executor.call("start", { topology }, options.startDeadlineMs ?? OPERATION_DEADLINE_MS);
   if (started.kind !== "done") {
     const { threads } = await executor.close(0);
     if (threads === "hung") hanging.add(base);
@@ -62,4 +64,8 @@ export async function openFilesystemStore(options: FilesystemStoreOptions): Prom
     `state: filesystem backend ready at ${facts.location} (namespace=${facts.namespace}, topology=${facts.topology}, shared_locking=${shared})`,
   );
   return { kind: "done", value: storeOver(executor, facts, clock.elapsedNow) };
+}
+
+function spawnLane(lane: Lane, workerData: LaneData): Worker {
+  return new Worker(workerEntry("store-lane", import.meta.url), { workerData, name: `store-${lane}` });
 }

@@ -160,16 +160,25 @@ export function openUpkeep(volume: Volume): UpkeepFiles {
         name: decodeName(token),
         documents: documentTokens(volume, join(layout.documents, token)).length,
       }));
-      const named = <T extends { readonly name: string | null }>(all: readonly T[]) =>
-        all.flatMap((one) => (one.name === null ? [] : [{ ...one, name: one.name }]));
-      const known = { streams: named(streams), namespaces: named(namespaces) };
+      const nameless = streams.filter(({ name }) => name === null);
       return {
-        ...known,
-        unnamed: streams.length + namespaces.length - known.streams.length - known.namespaces.length,
+        streams: named(streams),
+        namespaces: named(namespaces),
+        unnamed: {
+          streams: nameless.length,
+          records: nameless.reduce((sum, { records }) => sum + records, 0),
+          namespaces: namespaces.filter(({ name }) => name === null).length,
+        },
         quarantined: listIfThere(disk, layout.quarantine).length,
       };
     },
   };
+}
+
+function named<T extends { readonly name: string | null }>(
+  all: readonly T[],
+): readonly (T & { readonly name: string })[] {
+  return all.flatMap((one) => (one.name === null ? [] : [{ ...one, name: one.name }]));
 }
 
 /** A record may have come since the stream was judged; then its directory stays. */

@@ -47,12 +47,12 @@ export function memoryEngine(medium: MemoryMedium, writer: string, clock: { wall
   };
 
   return {
-    start: () => ({
+    start: ({ topology }) => ({
       backend: "memory",
       location: "memory",
       namespace: "default",
-      topology: "shared",
-      sharedLocking: true,
+      topology: topology === "shared" ? "shared" : "single-node",
+      sharedLocking: topology === "shared",
     }),
 
     append({ stream, text, keep }) {
@@ -179,7 +179,7 @@ export function memoryEngine(medium: MemoryMedium, writer: string, clock: { wall
     inventory: () => ({
       streams: [...medium.streams].map(([name, { ids }]) => ({ name, records: ids.length })),
       namespaces: [...medium.documents].map(([name, documents]) => ({ name, documents: documents.size })),
-      unnamed: 0,
+      unnamed: { streams: 0, records: 0, namespaces: 0 },
       quarantined: 0,
     }),
 

@@ -24,16 +24,20 @@ export interface MemoryStoreOptions {
   readonly clock: Clock;
   /** 12 hex digits, unique on the medium. */
   readonly writer: string;
+  /** By default shared, as stores on one medium are. */
+  readonly topology?: "single-node" | "shared";
   /** Asked before each operation; by default every one is answered at once. */
   readonly conduct?: (operation: Operation) => Conduct;
 }
 
 /** A store in memory on the clock it is given, as good or as bad as `conduct` says. Deterministic. */
-export function openMemoryStore({ medium, clock, writer, conduct }: MemoryStoreOptions): Store {
+export function openMemoryStore({ medium, clock, writer, topology, conduct }: MemoryStoreOptions): Store {
   const engine = memoryEngine(medium, writer, { wallMicros: () => clock.wallNow() * 1000 });
   const tally = newTally();
   const inTurn = oneAtATime();
   let pendingWrites = 0;
+  let underWay = 0;
+  let onIdle: (() => void) | null = null;
   let closed = false;
 
   const perform = <K extends Operation>(operation: K, args: ArgumentsOf<K>): Outcome<ResultOf<K>> => {
@@ -69,18 +73,28 @@ export function openMemoryStore({ medium, clock, writer, conduct }: MemoryStoreO
         tally.shed();
         return failed("overflow", `${pendingWrites} operations are waiting already`);
       }
+      underWay++;
       if (lane === "write") pendingWrites++;
       const answer = inTurn(lane, () => behave(operation, args)).finally(() => {
         if (lane === "write") pendingWrites--;
+        if (--underWay === 0) onIdle?.();
       });
       return withinDeadline(answer, deadlineMs);
     },
     learn: () => undefined,
     counters: () => tally.read({ bulk: idle, lease: idle }),
     pendingWrites: () => pendingWrites,
-    async close() {
+    async close(patienceMs) {
       closed = true;
-      return { unfinished: pendingWrites, threads: "ended" };
+      await new Promise<void>((resolve) => {
+        if (underWay === 0) return resolve();
+        const cancel = clock.after(patienceMs, resolve);
+        onIdle = () => {
+          cancel();
+          resolve();
+        };
+      });
+      return { unfinished: underWay, threads: "ended" };
     },
   };
 
@@ -96,7 +110,7 @@ export function openMemoryStore({ medium, clock, writer, conduct }: MemoryStoreO
       });
     });
 
-  return storeOver(executor, engine.start({ topology: "shared" }), clock.elapsedNow);
+  return storeOver(executor, engine.start({ topology: topology ?? "shared" }), clock.elapsedNow);
 }
 
 const idle = { inflight: 0, capacity: 0, peak: 0 };

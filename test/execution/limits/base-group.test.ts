@@ -6,6 +6,9 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { ownGroup, removeLeftovers, runGroup } from "../../../src/execution/limits/base-group.ts";
 import { childGroups, makeGroup, readGroupFile, removeGroup } from "../../../src/platform/cgroup.ts";
 
+/** Soon on an idle machine; long enough for a busy one. */
+const SOON = { timeout: 20_000 };
+
 const own = ownGroup();
 const place = own.kind === "group" ? join(own.directory, `cronstable-base-${process.pid}`) : "";
 const isWritable = own.kind === "group" && makeGroup(place) === null;
@@ -13,7 +16,7 @@ const FIXTURE = fileURLToPath(new URL("./standing.fixture.ts", import.meta.url))
 const LOADER = fileURLToPath(new URL("../../../scripts/load-typescript.mjs", import.meta.url));
 
 afterEach(async () => {
-  if (isWritable) await vi.waitFor(() => expect(removeGroup(place)).toBe(true)); // a dead process leaves its group a moment later
+  if (isWritable) await vi.waitFor(() => expect(removeGroup(place)).toBe(true), SOON); // a dead process leaves its group a moment later
 });
 
 describe.runIf(isWritable)("the daemon's own group", () => {

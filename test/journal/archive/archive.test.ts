@@ -48,7 +48,7 @@ describe("ARC-3: what is archived", () => {
     ]);
   });
 
-  test("is read back as it was, newest first", async () => {
+  test("ARC-1: is read back as it was, newest first", async () => {
     const { archive, writes } = start();
     archive.store(job, ran(NOON), { recent: [out("one")], published: 1 });
     archive.store(job, ran(NOON + 1000), { recent: [out("two")], published: 1 });

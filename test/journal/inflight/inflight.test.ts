@@ -93,7 +93,7 @@ describe("INF-1: which runs a node has", () => {
 });
 
 describe("INF-2: reconciliation on the same host", () => {
-  test("a run cut by a crash is closed and gets a row that asserts no crash", async () => {
+  test("INF-9, INF-10: a run cut by a crash is closed, gets a row that asserts no crash, and is warned of", async () => {
     const before = daemon("nodea", "old");
     before.run("r1");
     const after = await before.restart("new");

@@ -126,7 +126,7 @@ describe("DEP-7: the newest verdict on record", () => {
     expect(await ledger.lastVerdict("backup")).toMatchObject({ value: { outcome: "failure" } });
   });
 
-  test("is nothing for a job without one, and no answer within ten seconds is no answer", async () => {
+  test("WRT-2: is nothing for a job without one, and no answer within ten seconds is no answer", async () => {
     const { ledger, behave, pass } = start();
     expect(await ledger.lastVerdict("backup")).toEqual({ kind: "done", value: null });
     behave(hanging("listRecords"));

@@ -1,17 +1,20 @@
+import { randomBytes } from "node:crypto";
 import { afterEach } from "vitest";
 import { type Clock, systemClock } from "../../../src/platform/clock.ts";
+import { systemSpawner } from "../../../src/platform/spawn/system-spawner.ts";
 import type { Push } from "../../../src/report/push/push.ts";
 import { createReporting, type RunningReporting } from "../../../src/report/reporting.ts";
 import { type LogLines, logLines } from "../../support/log-lines.ts";
 
-const opened: { close(): Promise<void> }[] = [];
+const spawner = systemSpawner(() => {});
+const opened: { close(): Promise<void> | void }[] = [];
 
 afterEach(async () => {
   for (const one of opened.splice(0).reverse()) await one.close();
 });
 
 /** Closes it when the test ends. */
-export function closing<T extends { close(): Promise<void> }>(one: T): T {
+export function closing<T extends { close(): Promise<void> | void }>(one: T): T {
   opened.push(one);
   return one;
 }
@@ -27,6 +30,8 @@ export function startReporting(
       clock: options.clock ?? systemClock,
       host: "node-1",
       push: () => options.push ?? null,
+      spawner,
+      randomHex: (bytes) => randomBytes(bytes).toString("hex"),
     }),
   );
   return { ...logged, reporting };

@@ -1,4 +1,5 @@
 /** A template reaches nothing but its variables, and always comes to an end (issue: sandbox, bounded rendering). */
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { render, templateProblem } from "../../../src/report/template/template.ts";
 import { TemplateError, type Value } from "../../../src/report/template/value.ts";
@@ -97,4 +98,51 @@ test.each([
 
 test("a sound template has no problem, however often it is asked", () => {
   for (let i = 0; i < 1_200; i++) expect(templateProblem(`{{ name }} ${i}`)).toBeNull();
+});
+
+const pieces = fc.constantFrom(
+  ..."{{ }} {% %} {# #} - + if else elif endif for endfor in set endset raw endraw filter endfilter macro endmacro is not and or name stdout nope environment command range loop namespace tojson upper join length default map list sort . , : | ( ) [ ] { } = == < ~ * ** / // % 'x' \"y\" 1 2.5 1e9 99 none true \n \\ é 😀".split(
+    " ",
+  ),
+);
+
+test("whatever stands in a template, it renders or fails as a template does", () => {
+  fc.assert(
+    fc.property(fc.array(pieces, { maxLength: 30 }), fc.boolean(), (words, spaced) => {
+      const template = words.join(spaced ? " " : "");
+      try {
+        expect(typeof render(template, variables)).toBe("string");
+      } catch (error) {
+        expect(error).toBeInstanceOf(TemplateError);
+      }
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+test("text without tags is itself", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), (text) => {
+      fc.pre(!/\{[{%#]|\r/.test(text));
+      expect(render(text, variables)).toBe(text.replace(/\n$/, ""));
+    }),
+  );
+});
+
+test("values of variables come out as they are, and as JSON that reads back", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), (text) => {
+      const one = new Map<string, Value>([["v", text]]);
+      expect(render("{{ v }}", one)).toBe(text);
+      const json = render("{{ v|tojson }}", one);
+      expect(json).toMatch(/^[\x20-\x7e]*$/);
+      expect(JSON.parse(json)).toBe(text);
+      const long = `${text}é`.repeat(25_000 / (text.length + 1)); // escaped another way, to the same end
+      const escaped = JSON.stringify(long).replace(
+        /[\u007f-\uffff<>&']/g,
+        (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+      );
+      expect(render("{{ v|tojson }}", new Map([["v", long]]))).toBe(escaped);
+    }),
+  );
 });

@@ -1,0 +1,104 @@
+import type { Config } from "../config/model.ts";
+import type { Events } from "../contract/events.ts";
+import type { LoggerNamed } from "../contract/log.ts";
+import type { Web } from "../http/web.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Scheduler } from "../scheduler/scheduler.ts";
+
+export interface WebSectionParts {
+  readonly clock: Clock;
+  readonly logs: LoggerNamed;
+  readonly events: Events;
+  readonly scheduler: Scheduler;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly host: string;
+  config(): Config;
+  jobSetId(): string;
+  isDraining(): boolean;
+  /** `POST /shutdown` was answered. */
+  shutDown(by: string): void;
+}
+
+/** The `web` section in force. */
+export interface WebSection {
+  /** Takes the configuration in force. Trouble with it is logged and tried again; it never stops jobs (http 1.2). Never rejects. */
+  apply(config: Config): Promise<void>;
+  /** Once a minute: changed certificates and tokens, addresses that could not be bound. */
+  check(): void;
+  stop(): Promise<void>;
+}
+
+/** Serves the control API as the configuration says. Nothing of it is loaded before the first `web` section. */
+export function webSection(parts: WebSectionParts): WebSection {
+  const { clock, logs, events, host } = parts;
+  const log = logs("cronstable");
+  let web: Promise<{ apply(config: Config): Promise<void>; web: Web }> | null = null;
+
+  const load = async (config: Config): Promise<{ apply(config: Config): Promise<void>; web: Web }> => {
+    const [{ startWeb }, { createMetrics }, { createControlPlane }, { nodeUsage }] = await Promise.all([
+      import("../http/web.ts"),
+      import("../metrics/metrics.ts"),
+      import("./control-plane.ts"),
+      import("../platform/node-usage.ts"),
+    ]);
+    const control = createControlPlane({
+      ...parts,
+      hostName: host,
+      nodeUsage: nodeUsage(clock),
+      trendBook: () => null,
+      archive: () => null,
+      dags: () => null,
+      cluster: () => null,
+      state: () => null,
+      push: () => null,
+      slot: () => null,
+      owner: () => null,
+    });
+    const metrics = createMetrics({
+      control,
+      events,
+      log,
+      startedAt: clock.wallNow(),
+      store: () => null,
+      droppedWrites: () => ({}),
+    });
+    const settings = ({ web: section }: Config) => {
+      metrics.setDurationBuckets(section?.metrics?.durationBuckets ?? null);
+      return { config: section, mcp: null };
+    };
+    const started = await startWeb(settings(config), {
+      control,
+      clock,
+      log,
+      accessLog: logs("aiohttp.access"),
+      environment: parts.environment,
+      metrics,
+      ui: null,
+    });
+    return { apply: (next) => started.apply(settings(next)), web: started };
+  };
+
+  const failed = (error: unknown): void => {
+    log.error(
+      `web: the API could not be started, jobs run without it: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  };
+
+  return {
+    async apply(config) {
+      if (web === null && config.web === null) return;
+      try {
+        if (web === null) {
+          web = load(config);
+          await web;
+        } else await (await web).apply(config);
+      } catch (error) {
+        failed(error);
+      }
+    },
+    check: () => void web?.then((loaded) => loaded.web.check()).catch(failed),
+    async stop() {
+      await (await web?.catch(() => null))?.web.stop();
+    },
+  };
+}

@@ -1,0 +1,193 @@
+import type { Logger } from "../../contract/log.ts";
+import type { Clock, EpochMs } from "../../platform/clock.ts";
+import { type Backend, onBackend } from "../backend.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { pauseRecord } from "../pauses/pause-record.ts";
+import { presentStreams } from "../present-streams.ts";
+import { jobStreams, keep } from "../streams.ts";
+import {
+  type BackfillEffect,
+  type BackfillEvent,
+  type BackfillState,
+  freshBackfill,
+  type Standing,
+  stepBackfill,
+} from "./backfill.rules.ts";
+import type { Checkpoints } from "./checkpoints.ts";
+import type { PauseWindow } from "./missed.rules.ts";
+import type { CatchUpFacts, CatchUpWindow } from "./owed.rules.ts";
+
+/** What the scheduler does for catch-up. */
+export interface CatchUpHost {
+  standing(job: string): Standing;
+  /** Starts a run for a missed slot, without retries; answers whether a process is on its way. */
+  launch(job: string, slot: EpochMs): Promise<boolean>;
+  /**
+   * Calls back once when the job has no live run here, at once if it has none.
+   *
+   * @returns stops waiting
+   */
+  whenIdle(job: string, call: () => void): () => void;
+}
+
+/** Runs that were missed, made up for (state 8). One controller per job takes its events in order, as the job controllers do. */
+export interface CatchUp {
+  /**
+   * Looks at what was missed before this daemon: for every job that catches up, and every one that still has a checkpoint.
+   *
+   * @param now the instant from which the live scheduler serves the jobs; slots up to it count as missed
+   */
+  begin(jobs: readonly { readonly name: string; readonly catchesUp: boolean }[], now: EpochMs): void;
+  /** A running daemon slept through slots of a job: from `first` on, before `before` (CAT-20). */
+  gap(job: string, first: EpochMs, before: EpochMs): void;
+  /** A run of the job has its process, whatever started it (CAT-22). */
+  started(job: string, at: EpochMs): void;
+  /** Ends every wait; checkpoints stay as they are. */
+  stop(): void;
+}
+
+interface Controller {
+  handle(event: BackfillEvent): void;
+  stop(): void;
+}
+
+export function createCatchUp(parts: {
+  readonly backend: Backend;
+  readonly ledger: Pick<Ledger, "lastRunAt" | "lastCompletedAt">;
+  readonly checkpoints: Checkpoints;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly host: CatchUpHost;
+}): CatchUp {
+  const { backend, ledger, checkpoints, clock, log, host } = parts;
+  const controllers = new Map<string, Controller>();
+  let stopped = false;
+
+  const controllerOf = (job: string): Controller => {
+    const known = controllers.get(job);
+    if (known !== undefined) return known;
+    let state = freshBackfill(job);
+    let cancelWait = (): void => {};
+    const inbox: BackfillEvent[] = [];
+
+    const handle = (event: BackfillEvent): void => {
+      inbox.push(event);
+      if (inbox.length > 1) return; // the turn under way takes it
+      for (let next: BackfillEvent | undefined = event; next !== undefined; inbox.shift(), next = inbox[0]) {
+        if (stopped) continue;
+        const turn = stepBackfill(state, next, host.standing(job));
+        state = turn.state;
+        turn.effects.forEach(perform);
+      }
+      if (isAtRest(state)) controllers.delete(job);
+    };
+
+    const perform = (effect: BackfillEffect): void => {
+      switch (effect.kind) {
+        case "read facts":
+          void factsOf(job).then((facts) => handle({ kind: "facts", facts }));
+          return;
+        case "write":
+          void checkpoints
+            .write(jobStreams.catchup(job), effect.checkpoint, effect.watermark)
+            .then((landed) => handle({ kind: "written", landed }));
+          return;
+        case "wake":
+          cancelWait = clock.after(effect.afterMs, () => handle({ kind: "woken" }));
+          return;
+        case "await idle":
+          cancelWait = awaitIdle(job, effect.patienceMs, () => handle({ kind: "idle" }));
+          return;
+        case "launch":
+          void host.launch(job, effect.slot).then((started) => handle({ kind: "launched", started }));
+          return;
+        case "log":
+          log[effect.level](effect.message);
+          return;
+      }
+    };
+
+    const made: Controller = { handle, stop: () => cancelWait() };
+    controllers.set(job, made);
+    return made;
+  };
+
+  /** Calls back once, and never inside the turn that asks. */
+  const awaitIdle = (job: string, patienceMs: number | null, call: () => void): (() => void) => {
+    const cancels: (() => void)[] = [];
+    const cancel = (): void => {
+      for (const end of cancels) end();
+    };
+    const once = (): void => {
+      cancel();
+      call();
+    };
+    if (patienceMs !== null) cancels.push(clock.after(patienceMs, once));
+    cancels.push(host.whenIdle(job, () => cancels.push(clock.after(0, once))));
+    return cancel;
+  };
+
+  /** Null when any of it cannot be told: nothing is decided on half the facts. */
+  const factsOf = async (job: string): Promise<CatchUpFacts | null> => {
+    const [run, completed, checkpoint, paused] = await Promise.all([
+      ledger.lastRunAt(job),
+      ledger.lastCompletedAt(job),
+      checkpoints.open(jobStreams.catchup(job)),
+      onBackend(backend, ({ records }) =>
+        records.list(jobStreams.paused(job), { order: "newest first", limit: keep.paused, reading: "tolerant" }),
+      ),
+    ]);
+    if (run.kind !== "done" || completed.kind !== "done" || checkpoint.kind !== "done" || paused.kind !== "done")
+      return null;
+    return {
+      lastRunAt: run.value,
+      lastCompletedAt: completed.value,
+      open: checkpoint.value === null ? "none" : checkpoint.value.watermark,
+      pause: pauseWindowOf(paused.value),
+    };
+  };
+
+  return {
+    begin(jobs, now) {
+      const window: CatchUpWindow = { kind: "start", now };
+      const others = jobs.filter(({ catchesUp }) => !catchesUp);
+      for (const { name, catchesUp } of jobs) if (catchesUp) controllerOf(name).handle({ kind: "window", window });
+      if (others.length === 0) return;
+      void presentStreams(backend, "catchup/").then((present) => {
+        // What cannot be listed is looked at by the next start: an old checkpoint of a job that catches up no more does no harm.
+        if (present.kind !== "done") return;
+        const known = new Set(present.value.names);
+        for (const { name } of others) if (known.has(name)) controllerOf(name).handle({ kind: "window", window });
+      });
+    },
+    gap(job, first, before) {
+      const window: CatchUpWindow = { kind: "resume", after: first - 0.001, before, observed: clock.wallNow() };
+      controllerOf(job).handle({ kind: "window", window });
+    },
+    started: (job, at) => controllers.get(job)?.handle({ kind: "started", at }),
+    stop() {
+      stopped = true;
+      for (const controller of controllers.values()) controller.stop();
+      controllers.clear();
+    },
+  };
+}
+
+function isAtRest({ windows, phase }: BackfillState): boolean {
+  return windows.length === 0 && phase.kind === "resting";
+}
+
+/** The stretch of the newest pause, cut short by a resume that followed it. */
+function pauseWindowOf(
+  newestFirst: readonly { readonly data: Parameters<typeof pauseRecord.decode>[0] }[],
+): PauseWindow | null {
+  let resumedAt = Number.POSITIVE_INFINITY;
+  for (const { data } of newestFirst) {
+    const found = pauseRecord.decode(data);
+    if (found.kind === "damaged") continue;
+    const record = found.value;
+    if (record.kind === "paused") return { since: record.since, until: Math.min(record.until, resumedAt) };
+    resumedAt = Math.min(resumedAt, record.at);
+  }
+  return null;
+}
