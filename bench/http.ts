@@ -109,7 +109,7 @@ async function ask(port: number, path: string, headers: readonly string[]) {
 }
 
 async function load(port: number, path: string, headers: readonly string[]): Promise<number> {
-  const script = join(import.meta.dirname, "http-load.ts");
+  const script = join(import.meta.dirname, "http-load.program.ts");
   const child = startScript(script, [String(port), path, String(ROUND_SECONDS), String(CONNECTIONS), ...headers]);
   let text = "";
   child.stdout?.on("data", (chunk: Buffer) => {
@@ -156,7 +156,7 @@ async function launchLateness(tails: number): Promise<number> {
       .get("chatty")
       ?.publish("stdout", { text: text.join(""), lines: text.length, bytes: text.join("").length });
   }, 50);
-  const readers = startScript(join(import.meta.dirname, "http-tails.ts"), [
+  const readers = startScript(join(import.meta.dirname, "http-tails.program.ts"), [
     String(node.port),
     "/jobs/chatty/logs",
     String(tails),
@@ -189,6 +189,9 @@ async function startNode(jobs: readonly JobConfig[]): Promise<BenchNode> {
   const launches: BenchNode["launches"] = [];
   const outputs = new Map<string, LiveOutputSource>();
   const live: (() => void)[] = [];
+  const finishAll = (): void => {
+    for (const end of live.splice(0)) end();
+  };
   let nextId = 0;
   const launcher: Launcher = {
     launch({ job }, onEvent) {
@@ -241,9 +244,9 @@ async function startNode(jobs: readonly JobConfig[]): Promise<BenchNode> {
     scheduler,
     launches,
     outputs,
-    finishAll: () => live.splice(0).forEach((end) => end()),
+    finishAll,
     async stop() {
-      live.splice(0).forEach((end) => end());
+      finishAll();
       await scheduler.stop();
       await web.stop();
     },

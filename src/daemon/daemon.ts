@@ -134,6 +134,8 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
     host,
     config: () => config,
     jobSetId: () => jobSet,
+    store: state.store,
+    push: push.current,
     isDraining: () => draining,
     shutDown(by) {
       log.info(`shutdown asked for by ${by}`);
@@ -147,11 +149,11 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
       load: parts.load,
       apply(next, id) {
         scheduler.apply(next);
+        config = next; // what is told of it below is already in force
         announce(next, id);
         settings.apply(next);
         push.apply(next.push);
         void state.apply(next.state);
-        config = next;
         void web.apply(next);
       },
       onOutcome(successful) {
@@ -176,9 +178,10 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
         resourceLimits === null ? [] : [{ name, limits: resourceLimits }],
       ),
     );
-    events.emit("config.applied", { jobSetId: id, jobs: next.jobs.length, at: clock.wallNow() });
-    if (id === jobSet) return;
+    const isAnother = id !== jobSet;
     jobSet = id;
+    events.emit("config.applied", { jobSetId: id, jobs: next.jobs.length, at: clock.wallNow() });
+    if (!isAnother) return;
     log.info(`Job set id: ${id} (${next.jobs.length} ${next.jobs.length === 1 ? "job" : "jobs"})`);
   }
 

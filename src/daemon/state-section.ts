@@ -16,6 +16,8 @@ export interface StateSection {
   check(): void;
   /** Null without a section, with `jobApi.enabled: false`, and while the store cannot be opened: jobs then run without it. */
   jobApi(): JobApi | null;
+  /** Null without a section, and while the store cannot be opened. */
+  store(): Store | null;
   close(): Promise<void>;
 }
 
@@ -89,6 +91,7 @@ export function stateSection(clock: Clock, logs: LoggerNamed, host: string): Sta
       }
     },
     jobApi: () => open?.jobApi ?? null,
+    store: () => open?.store ?? null,
     close: () => {
       asked = null;
       return inTurn(stop);

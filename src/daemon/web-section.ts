@@ -1,9 +1,14 @@
 import type { Config } from "../config/model.ts";
+import type { ControlPlane } from "../contract/control-plane.ts";
 import type { Events } from "../contract/events.ts";
 import type { LoggerNamed } from "../contract/log.ts";
 import type { Web } from "../http/web.ts";
+import { isoInstant } from "../journal/instant.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { Push } from "../report/push/push.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
+import type { Store } from "../store/store.ts";
+import type { StateInspectionParts } from "./state-inspection.ts";
 
 export interface WebSectionParts {
   readonly clock: Clock;
@@ -14,6 +19,9 @@ export interface WebSectionParts {
   readonly host: string;
   config(): Config;
   jobSetId(): string;
+  /** The store of the moment, null while there is none. */
+  store(): Store | null;
+  push(): Push | null;
   isDraining(): boolean;
   /** `POST /shutdown` was answered. */
   shutDown(by: string): void;
@@ -35,13 +43,24 @@ export function webSection(parts: WebSectionParts): WebSection {
   let web: Promise<{ apply(config: Config): Promise<void>; web: Web }> | null = null;
 
   const load = async (config: Config): Promise<{ apply(config: Config): Promise<void>; web: Web }> => {
-    const [{ startWeb }, { createMetrics }, { createControlPlane }, { nodeUsage }] = await Promise.all([
-      import("../http/web.ts"),
-      import("../metrics/metrics.ts"),
-      import("./control-plane.ts"),
-      import("../platform/node-usage.ts"),
-    ]);
-    const control = createControlPlane({
+    const [{ startWeb }, { createMetrics }, { createControlPlane }, { nodeUsage }, inspection, pushControl] =
+      await Promise.all([
+        import("../http/web.ts"),
+        import("../metrics/metrics.ts"),
+        import("./control-plane.ts"),
+        import("../platform/node-usage.ts"),
+        import("./state-inspection.ts"),
+        import("./push-control.ts"),
+      ]);
+    const { store } = parts;
+    const state = inspection.createStateInspection({
+      clock,
+      store,
+      jobSetId: parts.jobSetId,
+      host,
+      node: () => held(control),
+    });
+    const control: ControlPlane = createControlPlane({
       ...parts,
       hostName: host,
       nodeUsage: nodeUsage(clock),
@@ -49,8 +68,11 @@ export function webSection(parts: WebSectionParts): WebSection {
       archive: () => null,
       dags: () => null,
       cluster: () => null,
-      state: () => null,
-      push: () => null,
+      state: () => (parts.config().state === null ? null : state),
+      push() {
+        const push = parts.push();
+        return push === null ? null : pushControl.createPushControl(push, log);
+      },
       slot: () => null,
       owner: () => null,
     });
@@ -59,7 +81,10 @@ export function webSection(parts: WebSectionParts): WebSection {
       events,
       log,
       startedAt: clock.wallNow(),
-      store: () => null,
+      store() {
+        const opened = store();
+        return opened === null ? null : { facts: opened.facts, counters: opened.counters() };
+      },
       droppedWrites: () => ({}),
     });
     const settings = ({ web: section }: Config) => {
@@ -101,4 +126,15 @@ export function webSection(parts: WebSectionParts): WebSection {
       await (await web?.catch(() => null))?.web.stop();
     },
   };
+}
+
+/** Retries that wait on this node. */
+function held(control: ControlPlane): ReturnType<StateInspectionParts["node"]> {
+  const retries = [];
+  for (const { config, retry } of control.jobs()) {
+    if (retry === null) continue;
+    const { attempt, dueAt, delaySeconds } = retry;
+    retries.push({ job: config.name, attempt, nextRetryAt: isoInstant(dueAt), delaySeconds });
+  }
+  return { retries, slots: [] };
 }

@@ -1,5 +1,5 @@
 /**
- * The load of `http.ts`, in a process of its own: `http-load.ts <port> <path> <seconds> <connections> [header …]`. Keeps so many connections
+ * The load of `http.ts`, in a process of its own: `http-load.program.ts <port> <path> <seconds> <connections> [header …]`. Keeps so many connections
  * busy, one request each at a time, and prints how many answers came per second.
  */
 import { connect } from "node:net";

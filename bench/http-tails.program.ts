@@ -1,4 +1,4 @@
-/** `http-tails.ts <port> <path> <count>`: follows a log with so many readers until it is killed. */
+/** `http-tails.program.ts <port> <path> <count>`: follows a log with so many readers until it is killed. */
 import { request } from "node:http";
 
 const [port = "", path = "", count = "1"] = process.argv.slice(2);
