@@ -3,8 +3,11 @@
 /** A request's body: a larger one is answered as no JSON. */
 export const BODY_BYTES_MAX = 1024 * 1024;
 
-/** One header field, and all of a request's: a larger one is refused by the server before anything else. */
+/** The request line, and each header field: a longer one is refused before anything else. */
 export const HEADER_BYTES_MAX = 8190;
+
+/** All of a request's headers: more are refused by the server. A browser sends the cookies of every program on a host along. */
+export const HEADERS_BYTES_MAX = 32 * 1024;
 
 /** For a request's headers, and for the whole request, to arrive: then the connection is closed. */
 export const HEADERS_TIMEOUT_MS = 20_000;

@@ -7,7 +7,7 @@ import type { Clock } from "../platform/clock.ts";
 import {
   CLOSE_PATIENCE_MS,
   CONNECTIONS_MAX,
-  HEADER_BYTES_MAX,
+  HEADERS_BYTES_MAX,
   HEADERS_TIMEOUT_MS,
   KEEP_ALIVE_MS,
   REQUEST_TIMEOUT_MS,
@@ -40,7 +40,7 @@ interface ListenerParts {
 }
 
 const options = {
-  maxHeaderSize: HEADER_BYTES_MAX,
+  maxHeaderSize: HEADERS_BYTES_MAX,
   headersTimeout: HEADERS_TIMEOUT_MS,
   requestTimeout: REQUEST_TIMEOUT_MS,
   connectionsCheckingInterval: TIMEOUTS_CHECK_MS,

@@ -45,6 +45,7 @@ export function createService(parts: ServiceParts): Service {
     const match = router(method, target.path);
     const fields = inspect(request.rawHeaders);
     if (fields === "too large") return refusal(431, "a header field is too large");
+    if ((request.url?.length ?? 0) > HEADER_BYTES_MAX) return refusal(414, "the request line is too long");
     const access = judgeAccess(policy, {
       method,
       path: target.path,

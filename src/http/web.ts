@@ -22,7 +22,7 @@ import type { UiAssets } from "./ui-assets.ts";
 export interface WebSettings {
   /** Null without a `web` section: nothing is served. */
   readonly config: WebConfig | null;
-  /** Null while `mcp` is off. */
+  /** Null while `mcp` is off. Another object is another configuration: the same section must be given as the same one. */
   readonly mcp: McpEndpoint | null;
 }
 

@@ -125,3 +125,12 @@ test("literal segments win over names, and a name does not swallow a path", () =
   expect(match("GET", "/a/b/c/d")).toBe("wrong method");
   expect(match("GET", "/a")).toBe("no route");
 });
+
+test("what is too long is refused, what many cookies make is not", async () => {
+  const long = "x".repeat(9_000);
+  expect((await node.get("/version", { "x-long": long })).status).toBe(431);
+  expect((await node.get(`/version?x=${long}`)).status).toBe(414);
+  const cookies = Object.fromEntries(["a", "b", "c"].map((name) => [`x-${name}`, "x".repeat(7_000)]));
+  expect((await node.get("/version", cookies)).status).toBe(200);
+  expect((await node.ask("GET", "/version", { headers: { ...cookies, "x-d": long, "x-e": long } })).status).toBe(431);
+});
