@@ -24,5 +24,5 @@ test("docs/metrics.md has every family, its type, and none that is not there", (
   expect(listed("metrics.md")).toEqual(Object.values(families).map(({ name }) => name));
   const page = readFileSync(join(docs, "metrics.md"), "utf8");
   for (const { name, type } of Object.values(families))
-    expect(page).toMatch(new RegExp(`\\| \`${name}\` +\\| ${type} `));
+    expect(page).toMatch(new RegExp(`\\| \`${name}\` +\\| ${type} +\\|`));
 });
