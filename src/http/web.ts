@@ -7,6 +7,7 @@ import type { MetricsText } from "../metrics/metrics.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { AccessPolicy } from "./access.rules.ts";
 import { createAccessLog } from "./access-log.ts";
+import { type Announce, announceByMdns, createAdvertiser } from "./advert.ts";
 import { allRoutes } from "./all-routes.ts";
 import { fileSignature } from "./file-signature.ts";
 import { type BoundAddress, createListeners } from "./listeners.ts";
@@ -37,6 +38,8 @@ export interface WebParts {
   readonly metrics: MetricsText | null;
   /** Null until the dashboard is built: `/` is then an unknown path. */
   readonly ui: UiAssets | null;
+  /** How `web.bonjour` announces; multicast DNS when left out. */
+  readonly announce?: Announce;
 }
 
 /**
@@ -81,8 +84,11 @@ export async function startWeb(settings: WebSettings, parts: WebParts): Promise<
     serve: (request, response) => inForce?.service.serve(request, response),
   });
 
+  const advertiser = createAdvertiser(parts.announce ?? announceByMdns, log);
+
   const takeDown = async (): Promise<void> => {
     if (inForce === null) return;
+    await advertiser.withdraw();
     inForce.service.endStreams();
     inForce.history?.stop();
     await listeners.closeAll();
@@ -100,6 +106,7 @@ export async function startWeb(settings: WebSettings, parts: WebParts): Promise<
     if (renewal.kind === "in force") await listeners.bind(config, renewal.tls);
     // What is served stays as it is, with the addresses it has.
     else if (inForce?.settings.config != null) await listeners.bind(inForce.settings.config, listeners.material());
+    await advertiser.update(inForce?.settings.config?.bonjour ?? null, listeners.bound());
   };
 
   /** Puts the wanted settings in force if something is new and usable. */

@@ -211,7 +211,7 @@ test("lateness shows for the checks a job has, and counts each time it begins", 
   await late.stop();
 });
 
-test("names that need escaping are escaped, and read back by nobody's surprise", async () => {
+test("names are escaped as the format says; a carriage return has no escape and stays", async () => {
   const odd = await startWebNode({ jobs: [jobConfig({ name: 'a\\b"c\nd\re', scheduleText: '"q"' })] });
   const { text } = await odd.get("/metrics");
   expect(text).toContain('cronstable_job_enabled{job_name="a\\\\b\\"c\\nd\re"} 1');
