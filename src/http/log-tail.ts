@@ -62,12 +62,18 @@ export function tailLog({ response, log, feeds, clock, onOver }: TailParts): Log
     response.end(waiting.take() + endFrame(log));
   };
 
+  /** Keeps a silent stream alive; lets go of a reader that takes nothing, also of the end. */
   const ping = (): void => {
+    if (isOver) return;
     const silentMs = clock.elapsedNow() - lastProgress;
-    if (isBlocked && silentMs >= TAIL_STALLED_MS) response.destroy();
-    if (isOver || isEnding) return;
-    if (!isBlocked && silentMs >= PING_MS) write(": ping\n\n");
-    cancelPing = clock.after(Math.max(PING_MS - (isBlocked ? 0 : clock.elapsedNow() - lastProgress), 1), ping);
+    const isUnread = response.writableLength > 0;
+    if (isUnread && silentMs >= TAIL_STALLED_MS) {
+      response.destroy();
+      return;
+    }
+    if (!isEnding && !isBlocked && silentMs >= PING_MS) write(": ping\n\n");
+    const nextMs = isUnread || isEnding ? PING_MS : PING_MS - (clock.elapsedNow() - lastProgress);
+    cancelPing = clock.after(Math.max(nextMs, 1), ping);
   };
 
   response.on("drain", () => {

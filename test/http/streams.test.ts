@@ -122,21 +122,26 @@ test("a reader that does not read costs a bounded queue; it gets the newest line
   expect(lines.at(-1)).toBe('"line":"2999 ');
 });
 
-test("a reader that takes nothing for five minutes is let go of", async () => {
-  await node.post("/jobs/job/start");
-  const stalled = connect(node.port(), "127.0.0.1");
-  stalled.write("GET /jobs/job/logs HTTP/1.1\r\nHost: x\r\n\r\n");
-  await once(stalled, "readable");
-  stalled.on("error", () => {});
-  for (let batch = 0; batch < 100; batch++) {
-    node.run("job").print("stdout", "x".repeat(100_000));
+test.each(["goes on", "has ended"])(
+  "a reader that takes nothing for five minutes is let go of; its run %s",
+  async (run) => {
+    await node.post("/jobs/job/start");
+    const stalled = connect(node.port(), "127.0.0.1");
+    stalled.write("GET /jobs/job/logs HTTP/1.1\r\nHost: x\r\n\r\n");
+    await once(stalled, "readable");
+    stalled.on("error", () => {});
+    for (let batch = 0; batch < 100; batch++) {
+      node.run("job").print("stdout", "x".repeat(100_000));
+      await settled();
+    }
+    if (run === "has ended") node.run("job").exit(0);
     await settled();
-  }
-  const closed = once(stalled, "close");
-  await node.until("2026-11-30T08:55:00Z");
-  stalled.resume();
-  await closed;
-});
+    const closed = once(stalled, "close");
+    await node.until("2026-11-30T08:55:00Z");
+    stalled.resume();
+    await closed;
+  },
+);
 
 test("readers that leave, leave nothing behind", async () => {
   await node.post("/jobs/job/start");
