@@ -10,13 +10,14 @@ import { createControlPlane } from "../src/daemon/control-plane.ts";
 import { createEvents } from "../src/daemon/event-bus.ts";
 import { type LiveOutputSource, liveOutput } from "../src/execution/capture/live-output.ts";
 import { startWeb, type Web } from "../src/http/web.ts";
+import { createJobTally } from "../src/metrics/job-counters.ts";
 import { createMetrics } from "../src/metrics/metrics.ts";
 import { systemClock } from "../src/platform/clock.ts";
 import { parseSchedule } from "../src/schedule/expression.ts";
 import { utcZone } from "../src/schedule/zone.ts";
 import { createScheduler, type Scheduler } from "../src/scheduler/scheduler.ts";
 import { jobConfig } from "../test/support/job-config.ts";
-import { configOf } from "../test/support/node.ts";
+import { alone, configOf } from "../test/support/node.ts";
 import { webConfig } from "../test/support/web-node.ts";
 import type { BenchRow } from "./row.ts";
 
@@ -203,12 +204,14 @@ async function startNode(jobs: readonly JobConfig[]): Promise<BenchNode> {
       return { stop: () => undefined, output: source.output, resourcesNow: () => null };
     },
   };
+  const tally = createJobTally(events);
   const scheduler = createScheduler({
     clock,
     log: silent,
     launcher,
     reporting: { wouldAct: () => false, report: async () => undefined },
     events,
+    ...alone,
     newRunId: () => String(nextId++).padStart(32, "0"),
     onMinute: () => undefined,
   });
@@ -233,8 +236,18 @@ async function startNode(jobs: readonly JobConfig[]): Promise<BenchNode> {
     slot: none,
     owner: none,
   });
-  const metrics = createMetrics({ control, events, log: silent, startedAt: 0, store: none, droppedWrites: () => ({}) });
-  scheduler.start(config);
+  const metrics = createMetrics({
+    control,
+    events,
+    log: silent,
+    tally,
+    startedAt: 0,
+    store: none,
+    droppedWrites: () => ({}),
+  });
+  scheduler.apply(config);
+  scheduler.start();
+  scheduler.resume();
   const web: Web = await startWeb(
     { config: webConfig(), mcp: null },
     { control, clock, log: silent, accessLog: silent, environment: {}, metrics, ui: null },

@@ -7,6 +7,8 @@ export interface RootOptions {
   readonly config: string | null;
   readonly logLevel: string;
   readonly logFormat: "text" | "json" | null;
+  /** Null: the host's name. */
+  readonly nodeId: string | null;
 }
 
 /** A subcommand's own file: adds itself to the program, and sets the exit code through `finish`. */
@@ -78,6 +80,11 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     .addOption(new Option("-c, --config <file-or-dir>", "configuration file or directory (default: /etc/cronstable.d)"))
     .addOption(new Option("-l, --log-level <level>", "DEBUG, INFO, WARNING, ERROR or CRITICAL").default("INFO"))
     .addOption(new Option("--log-format <format>", "form of the log lines on stderr").choices(["text", "json"]))
+    .addOption(
+      new Option("--node-id <name>", "name of this node in the durable store (default: the host's name)").env(
+        "CRONSTABLE_NODE_ID",
+      ),
+    )
     .option("-v, --validate-config", "check the configuration and exit: 0 valid, 1 not")
     .option("--job-set-id", "print the id of the configured set of jobs and exit")
     .option("--third-party-licenses", "print the notices of bundled packages and exit")
@@ -133,7 +140,7 @@ function descendants(command: Command): Command[] {
   return command.commands.flatMap((child) => [child, ...descendants(child)]);
 }
 
-const takesValue = new Set(["-c", "--config", "-l", "--log-level", "--log-format"]);
+const takesValue = new Set(["-c", "--config", "-l", "--log-level", "--log-format", "--node-id"]);
 
 /** The first word that is no option and no option's value. */
 function subcommandOf(args: readonly string[]): string | null {
@@ -163,10 +170,11 @@ function expandPrefixes(args: readonly string[], program: Command): string[] {
 }
 
 function rootOptions(program: Command): RootOptions {
-  const { config, logLevel, logFormat } = program.opts<{
+  const { config, logLevel, logFormat, nodeId } = program.opts<{
     config?: string;
     logLevel: string;
     logFormat?: "text" | "json";
+    nodeId?: string;
   }>();
-  return { config: config ?? null, logLevel, logFormat: logFormat ?? null };
+  return { config: config ?? null, logLevel, logFormat: logFormat ?? null, nodeId: nodeId ?? null };
 }

@@ -14,9 +14,10 @@ import { tzdataProblem } from "../schedule/tzdata.ts";
 /**
  * The daemon as a process, in the foreground: signals in, exit code out (config 13).
  *
+ * @param nodeId the node's name in the store; null for the host's
  * @returns the exit code: 0 after a graceful stop, 1 when the configuration cannot be used
  */
-export async function runDaemon(path: string, options: StandardOptions): Promise<number> {
+export async function runDaemon(path: string, options: StandardOptions, nodeId: string | null): Promise<number> {
   const clock = systemClock;
   let mirror: Mirror | null = null;
   // The log shares the queue of the jobs' output, so that a line stands where it belongs and no reader can hold the daemon up (F37).
@@ -47,6 +48,7 @@ export async function runDaemon(path: string, options: StandardOptions): Promise
   const daemon = await startDaemon(loaded, {
     clock,
     host,
+    nodeId: nodeId ?? (hostname() || "localhost"),
     logs,
     standardSinks: sinks,
     load: () => loadAside(path),

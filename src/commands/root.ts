@@ -19,6 +19,9 @@ export async function runRoot(mode: RootMode, root: RootOptions, bare: boolean, 
   if (threshold === null) {
     throw new UsageError(`invalid --log-level '${root.logLevel}' (use DEBUG, INFO, WARNING, ERROR or CRITICAL)`);
   }
+  if (root.nodeId !== null && !/^[^\p{Cc}#]{1,200}$/u.test(root.nodeId)) {
+    throw new UsageError("invalid --node-id: 1 to 200 characters, without '#' and control characters");
+  }
   if (mode === "licenses") {
     const { thirdPartyLicenses } = await import("./licenses.ts");
     process.stdout.write(thirdPartyLicenses());
@@ -28,7 +31,7 @@ export async function runRoot(mode: RootMode, root: RootOptions, bare: boolean, 
   if (path === DEFAULT_CONFIG && !existsSync(path)) return noDefault(path, bare, help());
   if (mode === "daemon") {
     const { runDaemon } = await import("./daemon.ts");
-    return runDaemon(path, { threshold, format: root.logFormat });
+    return runDaemon(path, { threshold, format: root.logFormat }, root.nodeId);
   }
 
   const { checkConfiguration } = await import("./check-configuration.ts");

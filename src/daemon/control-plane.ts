@@ -12,8 +12,9 @@ import { trendWindows } from "../journal/ledger/run-stats.rules.ts";
 import type { TrendBook } from "../journal/ledger/trends.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { NodeUsage } from "../platform/node-usage.ts";
+import type { JobLook } from "../scheduler/active-job.ts";
 import { decidePause, pauseInForce, pauseRequestFrom, resumeRequestFrom } from "../scheduler/pause.rules.ts";
-import type { JobLook, Scheduler } from "../scheduler/scheduler.ts";
+import type { Scheduler } from "../scheduler/scheduler.ts";
 
 export interface ControlPlaneParts {
   readonly clock: Clock;
@@ -135,10 +136,10 @@ export function createControlPlane(parts: ControlPlaneParts): ControlPlane {
       changed();
       return { kind: "paused", pause: decided.value };
     },
-    async resumeJob(name, fields) {
+    async resumeJob(name, fields, channel) {
       const request = resumeRequestFrom(fields);
       if (request.kind === "bad") return { kind: "invalid", error: request.error };
-      if (!scheduler.resumeJob(name)) return { kind: "unknown job" };
+      if (!scheduler.resumeJob(name, request.value.by, channel)) return { kind: "unknown job" };
       changed();
       return { kind: "resumed" };
     },

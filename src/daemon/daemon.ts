@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Config } from "../config/model.ts";
 import { currentSignature } from "../config/signature.ts";
 import type { Events } from "../contract/events.ts";
+import { standalone } from "../contract/ownership.ts";
 import type { Mirror } from "../execution/capture/mirror.ts";
 import { readingPace } from "../execution/capture/pace.ts";
 import { baseEnvironment } from "../execution/environment.ts";
@@ -15,6 +16,8 @@ import { createReporting } from "../report/reporting.ts";
 import { createScheduler, type LiveJob, type Scheduler } from "../scheduler/scheduler.ts";
 import { createEvents } from "./event-bus.ts";
 import { inactiveParts } from "./inactive.ts";
+import { jobTally } from "./job-tally.ts";
+import { journalSection } from "./journal-section.ts";
 import type { Loaded } from "./load-aside.ts";
 import { LoggingProblem, logTree } from "./logging/dict-config.ts";
 import type { Logs } from "./logging/logs.ts";
@@ -33,6 +36,15 @@ const REPORTS_PATIENCE_MS = 5_000;
 /** For the API's log streams and connections to end. */
 const WEB_PATIENCE_MS = 5_000;
 
+/** For what is still to be written, and the store's own trouble with it. */
+const JOURNAL_PATIENCE_MS = 10_000;
+
+/**
+ * How long the first fires wait for the store, so that runs of the first seconds have it. A store that takes longer, or hangs, is taken
+ * up when it is there: no fire waits for it (GEN-3).
+ */
+const STORE_HEAD_START_MS = 2_000;
+
 /** For the store to let go, its own patience and the job API's included. */
 const STATE_PATIENCE_MS = 20_000;
 
@@ -49,6 +61,8 @@ export interface DaemonParts {
   readonly environment: NodeJS.ProcessEnv;
   /** The host's name, as reports and jobs see it. */
   readonly host: string;
+  /** The name under which this node keeps what it does in the store; the host's unless it was given one. */
+  readonly nodeId: string;
 }
 
 /** The configuration a daemon starts with, as it was loaded. */
@@ -70,6 +84,7 @@ export interface Daemon {
 /** Builds the daemon and starts it: one straight line, each start followed by how it is stopped. */
 export async function startDaemon({ config: first, jobSetId }: FirstConfig, parts: DaemonParts): Promise<Daemon> {
   const { clock, host, logs } = parts;
+  const self = { host: parts.nodeId, proc: randomHex(6) };
   const log = logs.named("cronstable");
   const stack = shutdownStack(clock, log);
   const events = createEvents(log);
@@ -96,7 +111,17 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
   const limits = createLimitsEnforcer({ clock, log });
   stack.onStop("resource limits", 1000, () => limits.close());
 
-  const state = stateSection(clock, logs.named, host);
+  const tally = jobTally(events);
+  const owners = standalone;
+  let recovered = Promise.resolve();
+  const state = stateSection({
+    clock,
+    logs: logs.named,
+    self,
+    onOpen() {
+      recovered = journal.recover();
+    },
+  });
   stack.onStop("state", STATE_PATIENCE_MS, () => state.close());
 
   const settings = loggingSettings(parts);
@@ -118,13 +143,31 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
     launcher: registeredLauncher(launcher, state.jobApi),
     reporting,
     events,
+    owners,
+    slots: () => null,
+    policy: () => config.state?.onStoreUnavailable ?? "degrade",
+    counters: tally.snapshot,
     newRunId: () => randomHex(16),
     onMinute() {
       state.check();
+      journal.minute();
       web.check();
       reloader.check();
     },
   });
+  const journal = journalSection({
+    clock,
+    logs: logs.named,
+    self,
+    scheduler,
+    owners,
+    store: state.store,
+    config: () => config,
+    jobSetId: () => jobSet,
+    tally: tally.load,
+    ownedRuns: () => false,
+  });
+  stack.onStop("journal", JOURNAL_PATIENCE_MS, () => journal.close());
   const web = webSection({
     clock,
     logs: logs.named,
@@ -135,6 +178,8 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
     config: () => config,
     jobSetId: () => jobSet,
     store: state.store,
+    journal: journal.current,
+    tally: tally.load,
     push: push.current,
     isDraining: () => draining,
     shutDown(by) {
@@ -153,7 +198,7 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
         announce(next, id);
         settings.apply(next);
         push.apply(next.push);
-        void state.apply(next.state);
+        void journal.apply(next).then(() => state.apply(next.state));
         void web.apply(next);
       },
       onOutcome(successful) {
@@ -163,10 +208,14 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
     first,
   );
   for (const sentence of inactiveParts(first)) log.warning(sentence);
-  await state.apply(first.state);
   await web.apply(first); // counts from the first event on
   announce(first, jobSetId);
-  scheduler.start(first);
+  scheduler.apply(first);
+  await journal.apply(first);
+  const opened = state.apply(first.state);
+  await withinHeadStart(clock, opened);
+  scheduler.start();
+  void opened.then(() => recovered).then(() => scheduler.resume());
   stack.onStop("scheduler", Number.POSITIVE_INFINITY, () => scheduler.stop());
   stack.onStop("reload", 1000, () => reloader.stop());
 
@@ -197,6 +246,17 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
     },
     awaited: () => scheduler.running(),
   };
+}
+
+/** Resolves with the store, or when it has had its head start. */
+function withinHeadStart(clock: Clock, opened: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(STORE_HEAD_START_MS, resolve);
+    void opened.then(() => {
+      cancel();
+      resolve();
+    });
+  });
 }
 
 function randomHex(bytes: number): string {

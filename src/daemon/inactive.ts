@@ -9,11 +9,6 @@ export function inactiveParts(config: Config): string[] {
     if (set) said.push(`the configuration has a \`${name}\` section, which this build does not serve yet: ${without}`);
   };
   section("mcp", config.mcp?.enabled === true, "there is no MCP server; jobs run");
-  if (config.state !== null) {
-    said.push(
-      "the durable store serves jobs (`cronstable state`, `lock`, `artifact` …); history, retries and pauses are not kept in it yet and end with the daemon",
-    );
-  }
   section("cluster", config.cluster !== null, "this node runs every job, whatever other nodes do");
   section("dags", config.dags.length > 0, `none of the ${config.dags.length} dag(s) runs`);
   const missed = config.jobs.filter((job) => job.onMissed !== "skip").length;

@@ -1,7 +1,7 @@
-import { randomBytes } from "node:crypto";
 import type { StateConfig } from "../config/model.ts";
 import type { LoggerNamed } from "../contract/log.ts";
 import type { JobApi } from "../jobapi/job-api.ts";
+import type { DaemonProcess } from "../journal/inflight/inflight-record.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Store } from "../store/store.ts";
 
@@ -25,7 +25,14 @@ export interface StateSection {
 const CLOSE_PATIENCE_MS = 5_000;
 
 /** Opens and closes the store as the configuration says. Nothing of it is loaded before the first section (GEN-2). */
-export function stateSection(clock: Clock, logs: LoggerNamed, host: string): StateSection {
+export function stateSection(parts: {
+  readonly clock: Clock;
+  readonly logs: LoggerNamed;
+  readonly self: DaemonProcess;
+  /** The store is open, whenever it is. */
+  onOpen(): void;
+}): StateSection {
+  const { clock, logs, self } = parts;
   const log = logs("cronstable.state");
   let asked: StateConfig | null = null;
   let open: { readonly store: Store; readonly jobApi: JobApi | null } | null = null;
@@ -61,6 +68,7 @@ export function stateSection(clock: Clock, logs: LoggerNamed, host: string): Sta
       return;
     }
     open = { store: started.value, jobApi: section.jobApi.enabled ? await startApi(started.value, section) : null };
+    parts.onOpen();
   };
 
   const startApi = async (store: Store, { jobApi }: StateConfig): Promise<JobApi | null> => {
@@ -68,7 +76,7 @@ export function stateSection(clock: Clock, logs: LoggerNamed, host: string): Sta
       import("../jobapi/job-api.ts"),
       import("../report/secret.ts"),
     ]);
-    const procId = randomBytes(6).toString("hex");
+    const { host, proc: procId } = self;
     return startJobApi({ store, config: jobApi, clock, log: logs("cronstable.jobapi"), host, procId, resolveSecret });
   };
 

@@ -4,6 +4,8 @@ import type { Events } from "../contract/events.ts";
 import type { LoggerNamed } from "../contract/log.ts";
 import type { Web } from "../http/web.ts";
 import { isoInstant } from "../journal/instant.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { JobTally } from "../metrics/job-counters.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Push } from "../report/push/push.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
@@ -21,6 +23,9 @@ export interface WebSectionParts {
   jobSetId(): string;
   /** The store of the moment, null while there is none. */
   store(): Store | null;
+  /** Null without a `state` section. */
+  journal(): Journal | null;
+  tally(): Promise<JobTally>;
   push(): Push | null;
   isDraining(): boolean;
   /** `POST /shutdown` was answered. */
@@ -43,7 +48,7 @@ export function webSection(parts: WebSectionParts): WebSection {
   let web: Promise<{ apply(config: Config): Promise<void>; web: Web }> | null = null;
 
   const load = async (config: Config): Promise<{ apply(config: Config): Promise<void>; web: Web }> => {
-    const [{ startWeb }, { createMetrics }, { createControlPlane }, { nodeUsage }, inspection, pushControl] =
+    const [{ startWeb }, { createMetrics }, { createControlPlane }, { nodeUsage }, inspection, pushControl, tally] =
       await Promise.all([
         import("../http/web.ts"),
         import("../metrics/metrics.ts"),
@@ -51,6 +56,7 @@ export function webSection(parts: WebSectionParts): WebSection {
         import("../platform/node-usage.ts"),
         import("./state-inspection.ts"),
         import("./push-control.ts"),
+        parts.tally(),
       ]);
     const { store } = parts;
     const state = inspection.createStateInspection({
@@ -64,8 +70,8 @@ export function webSection(parts: WebSectionParts): WebSection {
       ...parts,
       hostName: host,
       nodeUsage: nodeUsage(clock),
-      trendBook: () => null,
-      archive: () => null,
+      trendBook: () => parts.journal()?.trends ?? null,
+      archive: () => parts.journal()?.archive ?? null,
       dags: () => null,
       cluster: () => null,
       state: () => (parts.config().state === null ? null : state),
@@ -85,7 +91,8 @@ export function webSection(parts: WebSectionParts): WebSection {
         const opened = store();
         return opened === null ? null : { facts: opened.facts, counters: opened.counters() };
       },
-      droppedWrites: () => ({}),
+      tally,
+      droppedWrites: () => parts.journal()?.drops.counts() ?? {},
     });
     const settings = ({ web: section }: Config) => {
       metrics.setDurationBuckets(section?.metrics?.durationBuckets ?? null);

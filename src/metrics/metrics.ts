@@ -1,7 +1,6 @@
 import type { ClusterFigures, PeerStatus } from "../contract/cluster-control.ts";
 import { peerStatuses } from "../contract/cluster-control.ts";
 import type { ControlPlane } from "../contract/control-plane.ts";
-import type { CountersSnapshot } from "../contract/counters.ts";
 import type { Events } from "../contract/events.ts";
 import type { JobView } from "../contract/job-view.ts";
 import type { Logger } from "../contract/log.ts";
@@ -20,7 +19,7 @@ import {
   sampleText,
 } from "./exposition.ts";
 import { type FamilyName, families } from "./families.ts";
-import { type Counted, createJobTally, defaultBounds, type JobTally } from "./job-counters.ts";
+import { type Counted, defaultBounds, type JobTally } from "./job-counters.ts";
 
 /** The exposition, on demand. */
 export interface MetricsText {
@@ -34,14 +33,14 @@ export interface Metrics extends MetricsText {
   setDurationBuckets(bounds: readonly number[] | null): void;
   /** The look at the cluster once a minute. */
   minute(): void;
-  snapshot(): CountersSnapshot;
-  seed(snapshot: CountersSnapshot): void;
 }
 
 export interface MetricsParts {
   readonly control: Pick<ControlPlane, "jobs" | "job" | "jobSetId" | "cluster">;
   readonly events: Pick<Events, "on">;
   readonly log: Pick<Logger, "warning">;
+  /** What is counted of jobs, from the daemon's start. */
+  readonly tally: JobTally;
   readonly startedAt: EpochMs;
   /** Null without a store that runs. In-memory numbers; may throw, then the store's families are left out of one scrape. */
   store(): { readonly facts: StoreFacts; readonly counters: StoreCounters } | null;
@@ -51,8 +50,7 @@ export interface MetricsParts {
 
 /** Subscribes to what happens; make it before anything does. */
 export function createMetrics(parts: MetricsParts): Metrics {
-  const { control, events, startedAt } = parts;
-  const tally = createJobTally(events);
+  const { control, events, startedAt, tally } = parts;
   const transitions = { leader: 0, quorum: 0, wasLeader: false, wasQuorate: false };
   let reload: { readonly successful: boolean; readonly lastSuccessAt: EpochMs | null } | null = null;
   const isConfigured = (job: string): boolean => control.job(job) !== null;
@@ -101,8 +99,6 @@ export function createMetrics(parts: MetricsParts): Metrics {
       transitions.wasLeader = isLeader;
       transitions.wasQuorate = quorate;
     },
-    snapshot: tally.snapshot,
-    seed: (snapshot) => tally.seed(snapshot, isConfigured),
   };
 }
 

@@ -1,6 +1,5 @@
-import type { Clock } from "../platform/clock.ts";
 import { step } from "./job.rules.ts";
-import type { JobEffect, JobEvent, JobState } from "./job-state.ts";
+import type { Around, JobEffect, JobEvent, JobState } from "./job-state.ts";
 
 /**
  * Takes one job's events one at a time. Every rule is in `step`, which is pure.
@@ -12,7 +11,12 @@ export interface JobController {
   readonly state: JobState;
 }
 
-export function jobController(initial: JobState, clock: Clock, perform: (effect: JobEffect) => void): JobController {
+/** @param around how the world stands for the job, asked for each event */
+export function jobController(
+  initial: JobState,
+  around: (state: JobState) => Around,
+  perform: (effect: JobEffect) => void,
+): JobController {
   let state = initial;
   const inbox: JobEvent[] = [];
   return {
@@ -20,7 +24,7 @@ export function jobController(initial: JobState, clock: Clock, perform: (effect:
       inbox.push(event);
       if (inbox.length > 1) return; // the turn under way takes it
       for (let next: JobEvent | undefined = event; next !== undefined; inbox.shift(), next = inbox[0]) {
-        const turn = step(state, next, clock.wallNow());
+        const turn = step(state, next, around(state));
         state = turn.state;
         turn.effects.forEach(perform);
       }

@@ -1,38 +1,53 @@
 /**
- * What each event means for a job: concurrency, retries, pauses, reports (running 1.1, 6, 8, 9, 16). Pure: state and event in, state
- * and effects out. Numbered rules, cited where they are kept:
+ * What each event means for a job: its gates, concurrency, retries, pauses, reports (running 1.1, 6, 7, 8, 9, 16). Pure: state and event
+ * in, state and effects out. Numbered rules, cited where they are kept:
  *   J1. A refused start leaves its reason, and nothing else unless the rule says so.
  *   J2. A Forbid-dropped fire changes neither ladder nor runs (F-20).
  *   J3. Only a scheduled or boot fire makes a ladder, and it does so after the Forbid check, before Replace stops anyone (F-18).
  *   J4. A run holds a ladder by id; an id that is no longer the job's means its ladder has ended (F-19).
  *   J5. Reports of one job go in the order its runs ended, and a retry is armed only after the onFailure report (running 8).
  *   J6. While stopping, nothing starts; failures end silently, successes still end their ladder and are reported (F-53).
+ *   J7. A start that waits for an answer is judged anew when it comes: the job may be gone, paused or another's by then.
+ *   J8. A retry that was consumed and cannot go is armed again: nothing else would ever run it.
  */
-import type { JobConfig } from "../config/model.ts";
-import type { RanRow } from "../contract/history.ts";
-import type { NotRunReason } from "../contract/reason.ts";
-import type { RunId, RunResult, Trigger } from "../contract/run.ts";
+import type { RunId } from "../contract/run.ts";
+import type { Past } from "../journal/ledger/past.rules.ts";
+import { abandonedRetry } from "../journal/retries/abandoned.ts";
+import type { ResumedRetry } from "../journal/retries/retry.rules.ts";
 import type { EpochMs } from "../platform/clock.ts";
-import type { Completion, JobEffect, JobEvent, JobState, Run, Start } from "./job-state.ts";
-import { afterFailure, deferRetry, endsLadder, freshLadder } from "./ladder.rules.ts";
+import { admit, cancel, pursued, slotAnswered, stopAll } from "./admission.rules.ts";
+import { finished, reported } from "./completion.rules.ts";
+import type { Around, Asking, BootAnswer, JobEvent, JobState, RetryAnswer, Wanted } from "./job-state.ts";
+import { deferRetry, type Ladder, type RetryWait, resumedLadder } from "./ladder.rules.ts";
 import { pauseInForce } from "./pause.rules.ts";
+import { effects, joined, log, refusal, refused, type Turn, unchanged } from "./turn.ts";
 
-export interface Turn {
-  readonly state: JobState;
-  readonly effects: readonly JobEffect[];
-}
-
-/** One event of one job at wall time `now`. */
-export function step(state: JobState, event: JobEvent, now: EpochMs): Turn {
+/** One event of one job. */
+export function step(state: JobState, event: JobEvent, around: Around): Turn {
+  const { now } = around;
   switch (event.kind) {
     case "due":
-      return due(state, event, now);
+      return due(state, event, around);
     case "boot":
-      return boot(state, event.runId, now);
+      return boot(state, event.runId, around);
     case "retry due":
-      return retryDue(state, event, now);
+      return retryDue(state, event, around);
     case "start":
-      return manualStart(state, event);
+      return manualStart(state, event, around);
+    case "catch up":
+      return caughtUp(state, event, around);
+    case "past answered":
+      return pastAnswered(state, event.runId, event.past, around);
+    case "boot answered":
+      return bootAnswered(state, event.runId, event.boot, around);
+    case "retry answered":
+      return retryAnswered(state, event.runId, event.retry, around);
+    case "slot answered":
+      return slotAnswered(state, event.runId, event.slot);
+    case "pursued":
+      return pursued(state, event.runId, event.outcome, event.holder);
+    case "yield":
+      return stopAll(state, "replaced");
     case "cancel":
       return cancel(state, event.request);
     case "spawned":
@@ -45,8 +60,17 @@ export function step(state: JobState, event: JobEvent, now: EpochMs): Turn {
       return unchanged({ ...state, pause: event.pause });
     case "resumed":
       return unchanged({ ...state, pause: null });
+    case "remembered": {
+      const { verdict } = event;
+      const known = state.lastVerdict;
+      return unchanged(
+        known !== null && known.finishedAt >= verdict.finishedAt ? state : { ...state, lastVerdict: verdict },
+      );
+    }
+    case "retry resumed":
+      return retryResumed(state, event.retry);
     case "minute":
-      return minute(state, event.runId, now);
+      return minute(state, event.runId, around);
     case "configured":
       return configured(state, event.job);
     case "shutdown":
@@ -54,348 +78,227 @@ export function step(state: JobState, event: JobEvent, now: EpochMs): Turn {
   }
 }
 
-function due(state: JobState, { slot, runId }: { slot: EpochMs; runId: RunId }, now: EpochMs): Turn {
-  const trigger: Trigger = { kind: "schedule", slot };
+function due(state: JobState, { slot, runId }: { slot: EpochMs; runId: RunId }, around: Around): Turn {
+  const trigger = { kind: "schedule", slot } as const;
   const { job } = state;
-  if (job === null) return refuse(state, trigger, slot, { kind: "removed" });
-  if (state.stopping) return refuse(state, trigger, slot, { kind: "shutting-down" });
-  const pause = pauseInForce(state.pause, now);
+  if (job === null) return refused(state, { trigger, request: null }, { kind: "removed" });
+  return throughGates(state, { runId, trigger, job, request: null }, around, []);
+}
+
+function boot(state: JobState, runId: RunId, around: Around): Turn {
+  const { job } = state;
+  if (job === null || !job.enabled) return unchanged({ ...state, bootPending: false });
+  return throughGates(state, { runId, trigger: { kind: "boot" }, job, request: null }, around, []);
+}
+
+/** A scheduled or boot fire up to the next gate that takes time; `passed` are those it has been through (J7). */
+function throughGates(state: JobState, wanted: Wanted, around: Around, passed: readonly Asking["gate"][]): Turn {
+  const { job, trigger } = wanted;
+  if (state.stopping) return refused(state, wanted, { kind: "shutting-down" });
+  if (state.job === null) return refused(state, wanted, { kind: "removed" });
+  const { owner } = around;
+  if (owner !== null && owner.kind !== "here") {
+    return refused(state, wanted, { kind: "not-owner", owner: owner.kind === "elsewhere" ? owner.owner : null });
+  }
+  const pause = pauseInForce(state.pause, around.now);
   if (pause !== null) {
     const until = new Date(pause.until).toISOString();
+    if (trigger.kind === "boot") {
+      const said = log("info", `Job ${job.name}: its boot run waits, paused until ${until} (${pause.note})`);
+      return effects({ ...state, bootPending: true }, said);
+    }
+    const slot = trigger.kind === "schedule" ? trigger.slot : null;
     return effects(
       state,
       log("info", `Job ${job.name} skipped: paused until ${until} (${pause.note})`),
-      { kind: "record skip", row: { kind: "skipped", slot, finishedAt: now, skipReason: "paused" } },
-      { kind: "refuse", trigger, slot, reason: { kind: "paused", until: pause.until, note: pause.note } },
+      { kind: "record row", row: { kind: "skipped", slot, finishedAt: around.now, skipReason: "paused" } },
+      ...refusal(wanted, { kind: "paused", until: pause.until, note: pause.note }),
     );
   }
-  if (!pastAllows(state, job)) return refusedByPast(state, job, trigger, slot);
-  return admit(state, { runId, trigger, job });
+  const ready: JobState = trigger.kind === "boot" ? { ...state, bootPending: false } : state;
+  if (job.onlyIfLastSucceeded && !passed.includes("past")) {
+    return effects(asks(ready, { gate: "past", wanted }), { kind: "ask past", wanted });
+  }
+  if (trigger.kind === "boot" && !passed.includes("boot")) {
+    return effects(asks(ready, { gate: "boot", wanted }), { kind: "ask boot", wanted });
+  }
+  return admit(ready, wanted, around);
 }
 
-/** `onlyIfLastSucceeded`: a run that still goes on has not succeeded, except under Replace, which ends it (DEP-1 to DEP-5). */
-function pastAllows(state: JobState, job: JobConfig): boolean {
-  if (!job.onlyIfLastSucceeded) return true;
-  if (state.runs.size > 0 && job.concurrencyPolicy !== "Replace") return false;
-  return state.lastVerdict?.outcome !== "failure";
+/** `onlyIfLastSucceeded` (DEP-1 to DEP-6). */
+function pastAnswered(state: JobState, runId: RunId, past: Past, around: Around): Turn {
+  const { asking, rest } = answeredAt(state, runId, "past");
+  if (asking === null) return unchanged(state);
+  const { wanted } = asking;
+  if (past.kind === "allows") return throughGates(rest, wanted, around, ["past"]);
+  const { name } = wanted.job;
+  if (past.because === "store unavailable") {
+    const why = "onlyIfLastSucceeded and the run ledger cannot be read (onStoreUnavailable: fail-closed)";
+    const reason = { kind: "store-unavailable", what: "the run ledger" } as const;
+    return joined(refused(rest, wanted, reason), [log("info", `Job ${name} skipped: ${why}`)]);
+  }
+  const said = log("info", `Job ${name} skipped: onlyIfLastSucceeded and its last run did not succeed`);
+  return joined(refused(rest, wanted, { kind: "last-run-failed" }), [said]);
 }
 
-function refusedByPast(state: JobState, job: JobConfig, trigger: Trigger, slot: EpochMs | null): Turn {
-  return effects(state, log("info", `Job ${job.name} skipped: onlyIfLastSucceeded and its last run did not succeed`), {
-    kind: "refuse",
-    trigger,
-    slot,
-    reason: { kind: "last-run-failed" },
+/** The boot marker has been looked at, and written if the run is to go. What was not to run again was said by who looked. */
+function bootAnswered(state: JobState, runId: RunId, answer: BootAnswer, around: Around): Turn {
+  const { asking, rest } = answeredAt(state, runId, "boot");
+  if (asking === null) return unchanged(state);
+  switch (answer) {
+    case "run":
+      return throughGates(rest, asking.wanted, around, ["past", "boot"]);
+    case "store unavailable":
+      return refused(rest, asking.wanted, { kind: "store-unavailable", what: "the boot marker" });
+    case "already ran":
+    case "still runs":
+      return unchanged(rest);
+  }
+}
+
+function retryDue(state: JobState, { ladderId, runId }: { ladderId: number; runId: RunId }, around: Around): Turn {
+  const { job, ladder } = state;
+  if (ladder?.wait == null || ladder.id !== ladderId || state.stopping) return unchanged(state); // superseded meanwhile
+  const trigger = { kind: "retry", attempt: ladder.count } as const;
+  const dropped = (reason: "job-removed" | "disabled", why: string): Turn =>
+    effects(
+      { ...state, ladder: null },
+      log("warning", `Cron job ${state.name} was scheduled for retry, but ${why}`),
+      { kind: "settle retry", attempt: ladder.count, reason },
+      ...refusal({ trigger, request: null }, { kind: reason === "disabled" ? "disabled" : "removed" }),
+    );
+  if (job === null) return dropped("job-removed", "disappeared from the configuration"); // F-28
+  if (!job.enabled) return dropped("disabled", "has been disabled; the retry is dropped");
+  const waiting = { ...ladder, wait: ladder.wait };
+  if (around.owner?.kind === "elsewhere") return ownerMoved(state, waiting, around);
+  if (around.owner?.kind === "unclear") return deferred(state, waiting, "no leader is elected", around.now);
+  const pause = pauseInForce(state.pause, around.now);
+  if (pause !== null) return deferred(state, waiting, `the job is paused (${pause.note})`, around.now); // F-29
+  const wanted: Wanted = { runId, trigger, job, request: null };
+  const asking: Asking = { gate: "retry", wanted, ladderId, wait: ladder.wait };
+  return effects(asks({ ...state, ladder: { ...ladder, wait: null } }, asking), {
+    kind: "ask retry",
+    wanted,
+    attempt: ladder.count,
   });
 }
 
-function boot(state: JobState, runId: RunId, now: EpochMs): Turn {
-  const { job } = state;
-  const trigger: Trigger = { kind: "boot" };
-  if (job === null || !job.enabled) return unchanged({ ...state, bootPending: false });
-  if (state.stopping) return refuse(state, trigger, null, { kind: "shutting-down" });
-  const pause = pauseInForce(state.pause, now);
-  if (pause !== null) {
+type WaitingLadder = Ladder & { readonly wait: RetryWait };
+
+/** Another node goes on with the retry, or nobody does (RSM-2, F-43). */
+function ownerMoved(state: JobState, { count, wait }: WaitingLadder, { now, retryMoves }: Around): Turn {
+  const ended: JobState = { ...state, ladder: null };
+  if (retryMoves) {
     return effects(
-      { ...state, bootPending: true },
+      ended,
       log(
-        "info",
-        `Job ${job.name}: its boot run waits, paused until ${new Date(pause.until).toISOString()} (${pause.note})`,
+        "warning",
+        `Job ${state.name} retry #${count} handed off: the cluster moved ownership of it to another node; the new owner resumes the ladder from its durable record (cross-node retry resume)`,
       ),
+      { kind: "hand off retry", attempt: count, armedAt: wait.armedAt },
     );
   }
-  const ready: JobState = { ...state, bootPending: false };
-  if (!pastAllows(state, job)) return refusedByPast(ready, job, trigger, null);
-  return admit(ready, { runId, trigger, job });
+  return effects(
+    ended,
+    log("warning", `Job ${state.name} retry #${count} abandoned: the cluster moved ownership of it to another node`),
+    { kind: "settle retry", attempt: count, reason: "owner-moved" },
+    { kind: "record row", row: abandonedRetry(count, now) },
+  );
 }
 
-function retryDue(state: JobState, { ladderId, runId }: { ladderId: number; runId: RunId }, now: EpochMs): Turn {
+/** A due retry that cannot go now is looked at again later; it is never consumed. */
+function deferred(state: JobState, ladder: WaitingLadder, because: string, now: EpochMs): Turn {
+  const later = deferRetry(ladder, now);
+  return effects(
+    { ...state, ladder: later },
+    log(ladder.wait.deferred ? "debug" : "info", `Job ${state.name} retry #${ladder.count} waits: ${because}`),
+    { kind: "arm retry", ladderId: ladder.id, attempt: ladder.count, wait: later.wait, record: false },
+  );
+}
+
+/** The retry is consumed in the store, or has to wait, or is another node's (F-36, RSM-5). */
+function retryAnswered(state: JobState, runId: RunId, answer: RetryAnswer, around: Around): Turn {
+  const { asking, rest } = answeredAt(state, runId, "retry");
+  if (asking === null) return unchanged(state);
+  const { wanted, ladderId, wait } = asking;
+  const { ladder } = rest;
+  if (ladder === null || ladder.id !== ladderId || ladder.wait !== null) return unchanged(rest); // J4: it ended meanwhile
+  const waiting = { ...ladder, wait };
+  switch (answer.kind) {
+    case "claimed elsewhere":
+      return unchanged({ ...rest, ladder: null });
+    case "defer":
+      return deferred(rest, waiting, answer.because, around.now);
+    case "launch": {
+      const { count, id } = ladder;
+      if (rest.stopping) {
+        const arm = { kind: "arm retry", ladderId: id, attempt: count, wait, record: true } as const; // J8
+        return effects({ ...rest, ladder: waiting }, arm);
+      }
+      const settled = { kind: "settle retry", attempt: count, reason: "launched" } as const;
+      if (rest.job === null) return joined(refused({ ...rest, ladder: null }, wanted, { kind: "removed" }), [settled]);
+      // A retry that Forbid drops now is consumed all the same (running 6).
+      return joined(admit(rest, { ...wanted, job: rest.job }, around), [settled]);
+    }
+  }
+}
+
+function retryResumed(state: JobState, retry: ResumedRetry): Turn {
   const { job, ladder } = state;
-  if (ladder?.wait == null || ladder.id !== ladderId || state.stopping) return unchanged(state); // superseded meanwhile
-  const trigger: Trigger = { kind: "retry", attempt: ladder.count };
-  if (job === null) {
-    // F-28
-    return effects(
-      { ...state, ladder: null },
-      log("warning", `Cron job ${state.name} was scheduled for retry, but disappeared from the configuration`),
-      { kind: "settle retry", attempt: ladder.count, reason: "job-removed" },
-      { kind: "refuse", trigger, slot: null, reason: { kind: "removed" } },
-    );
-  }
-  if (!job.enabled) {
-    return effects(
-      { ...state, ladder: null },
-      log("warning", `Cron job ${job.name} was scheduled for retry, but has been disabled; the retry is dropped`),
-      { kind: "settle retry", attempt: ladder.count, reason: "disabled" },
-      { kind: "refuse", trigger, slot: null, reason: { kind: "disabled" } },
-    );
-  }
-  const pause = pauseInForce(state.pause, now);
-  if (pause !== null) {
-    // F-29: deferred, never consumed
-    const deferred = deferRetry({ ...ladder, wait: ladder.wait }, now);
-    return effects(
-      { ...state, ladder: deferred },
-      log(
-        ladder.wait.deferred ? "debug" : "info",
-        `Job ${job.name} retry #${ladder.count} waits: the job is paused (${pause.note})`,
-      ),
-      { kind: "arm retry", ladderId, attempt: ladder.count, dueAt: deferred.wait.dueAt },
-    );
-  }
-  // A retry that Forbid drops below is consumed all the same (running 6).
-  const turn = admit({ ...state, ladder: { ...ladder, wait: null } }, { runId, trigger, job });
-  return {
-    state: turn.state,
-    effects: [{ kind: "settle retry", attempt: ladder.count, reason: "launched" }, ...turn.effects],
-  };
+  if (job === null || ladder !== null || state.runs.size > 0 || state.stopping) return unchanged(state);
+  const resumed = resumedLadder(state.nextLadderId, job.retry, retry);
+  const { id, count, wait } = resumed;
+  return effects(
+    { ...state, ladder: resumed, nextLadderId: state.nextLadderId + 1 },
+    { kind: "arm retry", ladderId: id, attempt: count, wait, record: true },
+  );
 }
 
 function manualStart(
   state: JobState,
   { request, by, runId }: { request: number; by: string | null; runId: RunId },
+  around: Around,
 ): Turn {
   const { job } = state;
-  const trigger: Trigger = { kind: "manual", by };
-  const refused = (reason: NotRunReason): Turn =>
-    effects(
-      state,
-      { kind: "refuse", trigger, slot: null, reason },
-      {
-        kind: "answer start",
-        request,
-        answer: { kind: "refused", reason },
-      },
-    );
-  if (job === null) return refused({ kind: "removed" });
-  if (!job.enabled) return refused({ kind: "disabled" });
-  if (state.stopping) return refused({ kind: "shutting-down" });
-  const turn = admit({ ...state, bootPending: false }, { runId, trigger, job });
-  const refusal = turn.effects.find((effect) => effect.kind === "refuse" && effect.trigger === trigger);
-  return effects(turn.state, ...turn.effects, {
-    kind: "answer start",
-    request,
-    answer: refusal?.kind === "refuse" ? { kind: "refused", reason: refusal.reason } : { kind: "started", runId },
-  });
+  const trigger = { kind: "manual", by } as const;
+  if (job === null) return refused(state, { trigger, request }, { kind: "removed" });
+  if (!job.enabled) return refused(state, { trigger, request }, { kind: "disabled" });
+  if (state.stopping) return refused(state, { trigger, request }, { kind: "shutting-down" });
+  return admit({ ...state, bootPending: false }, { runId, trigger, job, request }, around);
 }
 
-/** The concurrency gate, the ladder, and the launch or the wait for those to be replaced (running 1.1 steps 5, 6). */
-function admit(state: JobState, wanted: Omit<Start, "ladderId">): Turn {
-  const { job, trigger } = wanted;
-  const live = [...state.runs.values()];
-  const said: JobEffect[] = [];
-  if (live.length > 0) {
-    said.push(log("warning", `Job ${job.name}: still running and concurrencyPolicy is ${job.concurrencyPolicy}`));
-    if (job.concurrencyPolicy === "Forbid") {
-      const slot = trigger.kind === "schedule" ? trigger.slot : null;
-      said.push({ kind: "refuse", trigger, slot, reason: { kind: "forbidden", running: live.length } }); // J1, J2
-      return effects(state, ...said);
-    }
+/** A missed slot that is made up for. Whether it may go was looked at just before; a race ends here (CAT-14). */
+function caughtUp(
+  state: JobState,
+  { request, slot, runId }: { request: number; slot: EpochMs; runId: RunId },
+  around: Around,
+): Turn {
+  const { owner, now } = around;
+  const { job } = state;
+  const wanted = { trigger: { kind: "catch-up", slot }, request } as const;
+  if (job === null) return refused(state, wanted, { kind: "removed" });
+  if (!job.enabled) return refused(state, wanted, { kind: "disabled" });
+  if (state.stopping) return refused(state, wanted, { kind: "shutting-down" });
+  if (owner !== null && owner.kind !== "here") {
+    return refused(state, wanted, { kind: "not-owner", owner: owner.kind === "elsewhere" ? owner.owner : null });
   }
-  const laddered = startsLadder(trigger) ? resetLadder(state, job) : effects(state); // J3
-  said.push(...laddered.effects);
-  const start: Start = { ...wanted, ladderId: laddered.state.ladder?.id ?? null };
-  if (live.length === 0 || job.concurrencyPolicy === "Allow") return joined(launch(laddered.state, start), said);
-  return joined(replace(laddered.state, start), said);
-}
-
-/** Tells every live run to make way. A start that was waiting already is superseded: it would be replaced at once. */
-function replace(state: JobState, start: Start): Turn {
-  const said: JobEffect[] = [];
-  if (state.waiting !== null) {
-    const { trigger } = state.waiting;
-    const slot = trigger.kind === "schedule" ? trigger.slot : null;
-    said.push({ kind: "refuse", trigger, slot, reason: { kind: "superseded" } });
-  }
-  const runs = new Map<RunId, Run>();
-  for (const run of state.runs.values()) {
-    runs.set(run.runId, run.phase === "stopping" ? run : { ...identityOf(run), phase: "stopping", cause: "replaced" });
-    if (run.phase !== "stopping") said.push({ kind: "stop", runId: run.runId, cause: "replaced" });
-  }
-  return effects({ ...state, runs, waiting: start }, ...said);
-}
-
-function launch(state: JobState, start: Start): Turn {
-  const runs = new Map(state.runs).set(start.runId, { ...start, phase: "launching" });
-  const attempt = state.ladder !== null && state.ladder.id === start.ladderId ? state.ladder.count : 0;
-  return effects({ ...state, runs, waiting: null }, log("info", `Starting job ${start.job.name}`), {
-    kind: "launch",
-    start,
-    attempt,
-  });
-}
-
-function startsLadder(trigger: Trigger): boolean {
-  return trigger.kind === "schedule" || trigger.kind === "boot";
-}
-
-/** Ends the ladder in progress and makes the one of this fire (F-18). */
-function resetLadder(state: JobState, job: JobConfig): Turn {
-  const ended = endLadder(state, "superseded");
-  const ladder = freshLadder(state.nextLadderId, job.retry);
-  return effects({ ...ended.state, ladder, nextLadderId: state.nextLadderId + 1 }, ...ended.effects);
-}
-
-function endLadder(state: JobState, reason: Extract<JobEffect, { kind: "settle retry" }>["reason"]): Turn {
-  const { ladder } = state;
-  if (ladder === null) return unchanged(state);
-  const said: JobEffect[] = [];
-  if (ladder.wait !== null) said.push({ kind: "drop retry timer" });
-  if (ladder.count > 0) said.push({ kind: "settle retry", attempt: ladder.count, reason });
-  return effects({ ...state, ladder: null }, ...said);
-}
-
-function cancel(state: JobState, request: number): Turn {
-  if (state.runs.size === 0) {
-    return effects(state, { kind: "answer cancel", request, answer: { kind: "not running" } });
-  }
-  const runs = new Map<RunId, Run>();
-  const said: JobEffect[] = [];
-  for (const run of state.runs.values()) {
-    runs.set(run.runId, run.phase === "stopping" ? run : { ...identityOf(run), phase: "stopping", cause: "cancelled" });
-    if (run.phase !== "stopping") said.push({ kind: "stop", runId: run.runId, cause: "cancelled" });
-  }
-  const waitsFor = { request, instances: runs.size, left: new Set(runs.keys()) };
-  return effects({ ...state, runs, cancels: [...state.cancels, waitsFor] }, ...said);
+  const pause = pauseInForce(state.pause, now);
+  if (pause !== null) return refused(state, wanted, { kind: "paused", until: pause.until, note: pause.note });
+  return admit(state, { ...wanted, runId, job }, around);
 }
 
 function markRunning(state: JobState, event: Extract<JobEvent, { kind: "spawned" }>): JobState {
   const run = state.runs.get(event.runId);
   if (run === undefined || run.phase !== "launching") return state;
-  const running: Run = { ...run, phase: "running", startedAt: event.startedAt, pid: event.pid };
+  const running = { ...run, phase: "running", startedAt: event.startedAt, pid: event.pid } as const;
   return { ...state, runs: new Map(state.runs).set(run.runId, running) };
 }
 
-/** The bookkeeping of one run that is gone (running 8), then the start that waited for it, then the requests that did. */
-function finished(state: JobState, runId: RunId, result: RunResult): Turn {
-  const run = state.runs.get(runId);
-  if (run === undefined) return unchanged(state);
-  const runs = new Map(state.runs);
-  runs.delete(runId);
-  let turn = judged({ ...state, runs }, identityOf(run), result);
-  turn = joined(answerCancels(turn.state, runId), turn.effects);
-  const { waiting } = turn.state;
-  if (waiting === null || runs.size > 0 || state.stopping) return turn;
-  return joined(launch(turn.state, waiting), turn.effects);
-}
-
-function judged(state: JobState, run: Start, result: RunResult): Turn {
-  const { name } = run.job;
-  switch (result.stopped) {
-    case "replaced":
-      return effects(state, log("info", `Job ${name} was replaced by a newer instance`), {
-        kind: "record",
-        run,
-        result,
-        row: null,
-      });
-    case "cancelled": {
-      const row: RanRow = { ...ranRow(run, result), outcome: "cancelled", failReason: "cancelled via web UI" };
-      return joined(endHeldLadder(state, run, "cancelled"), [{ kind: "record", run, result, row }]); // F-25
-    }
-    case "timeout":
-    case null:
-      return concluded(state, run, result);
-  }
-}
-
-function concluded(state: JobState, run: Start, result: RunResult): Turn {
-  const outcome = result.failReason === null ? "success" : "failure";
-  const row: RanRow = { ...ranRow(run, result), outcome, failReason: result.failReason };
-  const reason = result.failReason === null ? "None" : `'${result.failReason}'`;
-  const said: JobEffect[] = [
-    log(
-      "info",
-      `Job ${run.job.name} exit code ${result.exitCode}; has stdout: ${hasOutput(result.stdout)}, has stderr: ${hasOutput(result.stderr)}; fail_reason: ${reason}`,
-    ),
-    { kind: "record", run, result, row },
-  ];
-  const known = state.lastVerdict;
-  const lastVerdict =
-    known === null || known.endedAt <= result.endedAt ? ({ outcome, endedAt: result.endedAt } as const) : known;
-  const next = { ...state, lastVerdict };
-  if (state.stopping && outcome === "failure") return effects(next, ...said); // J6
-  const completion: Completion = { run, result, stage: "queued" };
-  return joined(workOnCompletions({ ...next, completions: [...state.completions, completion] }), said);
-}
-
-/** Begins the first queued completion, if none is under way (J5). */
-function workOnCompletions(state: JobState): Turn {
-  const [first, ...rest] = state.completions;
-  if (first === undefined || first.stage !== "queued") return unchanged(state);
-  const { run, result } = first;
-  const reporting: JobState = { ...state, completions: [{ ...first, stage: "reporting" }, ...rest] };
-  if (result.failReason === null) {
-    const ended = endHeldLadder(reporting, run, "succeeded"); // F-24
-    return effects(ended.state, ...ended.effects, { kind: "report", hook: "onSuccess", run, result });
-  }
-  const output: JobEffect[] = [];
-  if (result.stdout !== null && result.stdout.text !== "")
-    output.push(log("info", `Job ${run.job.name} STDOUT:\n${result.stdout.text.trimEnd()}`));
-  if (result.stderr !== null && result.stderr.text !== "")
-    output.push(log("info", `Job ${run.job.name} STDERR:\n${result.stderr.text.trimEnd()}`));
-  return effects(reporting, ...output, { kind: "report", hook: "onFailure", run, result });
-}
-
-function endHeldLadder(state: JobState, run: Start, reason: "succeeded" | "cancelled"): Turn {
-  if (state.ladder === null || !endsLadder(state.ladder, run.ladderId)) return unchanged(state);
-  return endLadder(state, reason);
-}
-
-/** A report of the completion under way has ended. */
-function reported(state: JobState, runId: RunId, now: EpochMs): Turn {
-  const [first, ...rest] = state.completions;
-  if (first === undefined || first.run.runId !== runId || first.stage === "queued") return unchanged(state);
-  const done: JobState = { ...state, completions: rest };
-  if (first.result.failReason === null || first.stage === "reporting permanent failure") return workOnCompletions(done);
-
-  const held = state.ladder !== null && state.ladder.id === first.run.ladderId ? state.ladder : null; // J4
-  const follows = afterFailure(held, first.run.job.retry, now);
-  if (follows.next === "retry") {
-    const { count, id, wait } = follows.ladder;
-    const said: JobEffect[] = [];
-    if (held?.wait != null) said.push({ kind: "drop retry timer" });
-    said.push(
-      log(
-        "info",
-        `Cron job ${first.run.job.name} scheduled to be retried (#${count}) in ${wait.delaySeconds.toFixed(1)} seconds`,
-      ),
-      { kind: "arm retry", ladderId: id, attempt: count, dueAt: wait.dueAt },
-    );
-    return joined(workOnCompletions({ ...done, ladder: follows.ladder }), said);
-  }
-  const ended = follows.because === "exhausted" ? endLadder(state, "exhausted") : unchanged(state);
-  const telling: Completion = { ...first, stage: "reporting permanent failure" };
-  return effects(
-    { ...ended.state, completions: [telling, ...rest] },
-    ...ended.effects,
-    { kind: "permanent failure", run: first.run },
-    { kind: "report", hook: "onPermanentFailure", run: first.run, result: first.result },
-  );
-}
-
-function answerCancels(state: JobState, gone: RunId): Turn {
-  if (state.cancels.length === 0) return unchanged(state);
-  const said: JobEffect[] = [];
-  const cancels = state.cancels.flatMap((cancel) => {
-    const left = new Set(cancel.left);
-    left.delete(gone);
-    if (left.size > 0) return [{ ...cancel, left }];
-    said.push({
-      kind: "answer cancel",
-      request: cancel.request,
-      answer: { kind: "cancelled", instances: cancel.instances },
-    });
-    return [];
-  });
-  return effects({ ...state, cancels }, ...said);
-}
-
-function minute(state: JobState, runId: RunId, now: EpochMs): Turn {
-  if (pauseInForce(state.pause, now) !== null) return unchanged(state);
+function minute(state: JobState, runId: RunId, around: Around): Turn {
+  if (pauseInForce(state.pause, around.now) !== null) return unchanged(state);
   const said = state.pause === null ? [] : [log("info", `Job ${state.name}: its pause has ended`)];
   const awake: JobState = { ...state, pause: null };
-  return joined(state.bootPending ? boot(awake, runId, now) : unchanged(awake), said);
+  return joined(state.bootPending ? boot(awake, runId, around) : unchanged(awake), said);
 }
 
 function configured(state: JobState, job: JobState["job"]): Turn {
@@ -403,59 +306,37 @@ function configured(state: JobState, job: JobState["job"]): Turn {
   return unchanged({ ...state, job });
 }
 
-/** F-32: timers stop without settling; the start that waited is refused; completions under way go on. */
+/** F-32: timers stop without settling; starts that wait are refused, but for a retry that is being consumed (J8); completions go on. */
 function shutdown(state: JobState): Turn {
-  const said: JobEffect[] = [];
-  if (state.ladder?.wait != null) said.push({ kind: "drop retry timer" });
-  if (state.waiting !== null) {
-    const { trigger } = state.waiting;
-    const slot = trigger.kind === "schedule" ? trigger.slot : null;
-    said.push({ kind: "refuse", trigger, slot, reason: { kind: "shutting-down" } });
+  const turn = state.ladder?.wait == null ? unchanged(state) : effects(state, { kind: "drop retry timer" });
+  const waiting: Wanted[] = state.waiting === null ? [] : [state.waiting];
+  const asking = new Map(state.asking);
+  for (const [runId, { gate, wanted }] of asking) {
+    if (gate === "retry") continue;
+    asking.delete(runId);
+    waiting.push(wanted);
   }
-  return effects({ ...state, stopping: true, waiting: null }, ...said);
+  const said = waiting.flatMap((wanted) => refusal(wanted, { kind: "shutting-down" }));
+  return effects({ ...state, asking, stopping: true, waiting: null }, ...turn.effects, ...said);
 }
 
-function ranRow(run: Start, result: RunResult): Omit<RanRow, "outcome" | "failReason"> {
-  const { startedAt, finishedAt, endedAt, exitCode, resources, verification, limits } = result;
-  return {
-    kind: "ran",
-    runId: run.runId,
-    trigger: run.trigger,
-    exitCode,
-    startedAt,
-    finishedAt,
-    ranAt: endedAt,
-    resources,
-    verification,
-    limits,
-  };
+function asks(state: JobState, asking: Asking): JobState {
+  return { ...state, asking: new Map(state.asking).set(asking.wanted.runId, asking) };
 }
 
-function identityOf({ runId, trigger, job, ladderId }: Start): Start {
-  return { runId, trigger, job, ladderId };
+/** The start that stood at this gate, and the state without it; null when it stands there no more. */
+function answeredAt<G extends Asking["gate"]>(
+  state: JobState,
+  runId: RunId,
+  gate: G,
+): { readonly asking: Extract<Asking, { gate: G }> | null; readonly rest: JobState } {
+  const found = state.asking.get(runId);
+  if (found === undefined || !isAt(found, gate)) return { asking: null, rest: state };
+  const asking = new Map(state.asking);
+  asking.delete(runId);
+  return { asking: found, rest: { ...state, asking } };
 }
 
-function hasOutput(stream: RunResult["stdout"]): boolean {
-  return stream !== null && (stream.text !== "" || stream.discardedLines > 0);
-}
-
-function log(level: "debug" | "info" | "warning", message: string): JobEffect {
-  return { kind: "log", level, message };
-}
-
-function refuse(state: JobState, trigger: Trigger, slot: EpochMs | null, reason: NotRunReason): Turn {
-  return effects(state, { kind: "refuse", trigger, slot, reason });
-}
-
-function effects(state: JobState, ...list: readonly JobEffect[]): Turn {
-  return { state, effects: list };
-}
-
-function unchanged(state: JobState): Turn {
-  return { state, effects: [] };
-}
-
-/** `turn` with `before` done first. */
-function joined(turn: Turn, before: readonly JobEffect[]): Turn {
-  return { state: turn.state, effects: [...before, ...turn.effects] };
+function isAt<G extends Asking["gate"]>(asking: Asking, gate: G): asking is Extract<Asking, { gate: G }> {
+  return asking.gate === gate;
 }

@@ -96,7 +96,10 @@ async function commanded(word: string, action: string | null, args: readonly str
     },
   };
   const program = new Command().exitOverride();
-  const context = { root: () => ({ config: null, logLevel: "INFO", logFormat: null }), finish: () => undefined };
+  const context = {
+    root: () => ({ config: null, logLevel: "INFO", logFormat: null, nodeId: null }),
+    finish: () => undefined,
+  };
   const top = registerFamily(program, context, { word, commands: [spy] });
   for (const each of [program, top, ...top.commands])
     each

@@ -127,7 +127,7 @@ test("a configuration that is refused shows, and a good one again", async () => 
 test("what an earlier process had counted is added, for jobs that are still there", async () => {
   await node.post("/jobs/b/start");
   node.run("b").exit(0);
-  const counted = (await node.metrics.snapshot()).jobs.get("b");
+  const counted = node.tally.snapshot().jobs.get("b");
   expect(counted).toMatchObject({
     runs: { success: 1 },
     retries: 0,
@@ -144,13 +144,16 @@ test("what an earlier process had counted is added, for jobs that are still ther
     cpuRuns: 1,
     durations: { sumSeconds: 2, count: 5, bucketCounts: [0, 1, 2, 3, 4, 5, 5, 5, 5] },
   };
-  node.metrics.seed({
-    bounds: [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600],
-    jobs: new Map([
-      ["b", before],
-      ["gone", before],
-    ]),
-  });
+  node.tally.seed(
+    {
+      bounds: [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600],
+      jobs: new Map([
+        ["b", before],
+        ["gone", before],
+      ]),
+    },
+    (job) => job !== "gone",
+  );
   await node.post("/jobs/b/resume");
   expect(
     (await series('cronstable_job_runs_total{job_name="b"'))[
@@ -185,7 +188,7 @@ test("histograms of other bounds wait until those bounds are set", async () => {
     slaBreaches: {},
     durations: { sumSeconds: 3, count: 2, bucketCounts: [1, 2] },
   };
-  node.metrics.seed({ bounds: [1, 2], jobs: new Map([["a", counters]]) });
+  node.tally.seed({ bounds: [1, 2], jobs: new Map([["a", counters]]) }, () => true);
   expect(Object.values(await series('cronstable_job_duration_seconds_count{job_name="a"'))).toEqual([0]);
   node.metrics.setDurationBuckets([1, 2]);
   await node.post("/jobs/a/resume");

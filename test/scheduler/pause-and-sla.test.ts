@@ -18,7 +18,7 @@ describe("a paused job", () => {
     await node.until("12:11:30");
     expect(node.starts("job")).toHaveLength(2);
     expect(node.scheduler.history("job")?.rows.filter((row) => row.kind === "skipped")).toHaveLength(10);
-    node.scheduler.resumeJob("job");
+    node.scheduler.resumeJob("job", "ann", "api");
     await node.until("12:11:59");
     expect(node.starts("job")).toHaveLength(2);
     await node.until("12:12:30");

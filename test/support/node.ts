@@ -1,10 +1,11 @@
 import type { Config, JobConfig } from "../../src/config/model.ts";
 import type { Launcher, LiveRun, RunEvent } from "../../src/contract/launcher.ts";
 import type { Logger } from "../../src/contract/log.ts";
+import { standalone } from "../../src/contract/ownership.ts";
 import type { Hook, ReportFacts, Reporting } from "../../src/contract/report.ts";
 import type { RunResult, StopCause } from "../../src/contract/run.ts";
 import { createEvents } from "../../src/daemon/event-bus.ts";
-import { createScheduler, type Scheduler } from "../../src/scheduler/scheduler.ts";
+import { createScheduler, type Scheduler, type SchedulerParts } from "../../src/scheduler/scheduler.ts";
 import { type SimulatedClock, simulatedClock } from "./simulated-clock.ts";
 
 /** How a simulated command behaves, from one run to the next. */
@@ -105,10 +106,13 @@ export function startNode(options: {
     launcher,
     reporting,
     events,
+    ...alone,
     newRunId: () => String(nextId++).padStart(32, "0"),
     onMinute: () => options.onMinute?.(),
   });
-  scheduler.start(configOf(options.jobs));
+  scheduler.apply(configOf(options.jobs));
+  scheduler.start();
+  scheduler.resume();
 
   return {
     clock,
@@ -125,6 +129,14 @@ export function startNode(options: {
     apply: (jobs) => scheduler.apply(configOf(jobs)),
   };
 }
+
+/** What a scheduler has of others when it is alone and has no store. */
+export const alone: Pick<SchedulerParts, "owners" | "slots" | "policy" | "counters"> = {
+  owners: standalone,
+  slots: () => null,
+  policy: () => "degrade",
+  counters: () => ({ bounds: [], jobs: new Map() }),
+};
 
 /** Hooks worth a transcript line of their own; the outcome line already says the rest. */
 const tells: ReadonlySet<Hook> = new Set<Hook>(["onFailure", "onPermanentFailure", "onSuccess"]);

@@ -10,10 +10,11 @@ import { type ControlPlaneParts, createControlPlane } from "../../src/daemon/con
 import { createEvents } from "../../src/daemon/event-bus.ts";
 import { liveOutput } from "../../src/execution/capture/live-output.ts";
 import { startWeb, type Web, type WebParts, type WebSettings } from "../../src/http/web.ts";
+import { createJobTally, type JobTally } from "../../src/metrics/job-counters.ts";
 import { createMetrics, type Metrics, type MetricsParts } from "../../src/metrics/metrics.ts";
 import { createScheduler, type Scheduler } from "../../src/scheduler/scheduler.ts";
 import { type LogLines, logLines } from "./log-lines.ts";
-import { configOf } from "./node.ts";
+import { alone, configOf } from "./node.ts";
 import { type SimulatedClock, settled, simulatedClock } from "./simulated-clock.ts";
 
 /** A run that a test plays. */
@@ -34,6 +35,7 @@ export interface WebNode {
   readonly events: Events;
   readonly control: ControlPlane;
   readonly metrics: Metrics;
+  readonly tally: JobTally;
   readonly web: Web;
   readonly logged: LogLines;
   readonly accessLogged: LogLines;
@@ -127,12 +129,14 @@ export async function startWebNode(options: {
       return played.live;
     },
   };
+  const tally = createJobTally(events);
   const scheduler = createScheduler({
     clock,
     log: logged.log,
     launcher,
     reporting: { wouldAct: () => false, report: async () => undefined },
     events,
+    ...alone,
     newRunId: () => String(nextId++).padStart(32, "0"),
     onMinute: () => undefined,
   });
@@ -159,13 +163,16 @@ export async function startWebNode(options: {
   const metrics = createMetrics({
     control,
     events,
+    tally,
     log: logged.log,
     startedAt: clock.wallNow(),
     store: () => null,
     droppedWrites: () => ({}),
     ...options.metricsParts,
   });
-  scheduler.start(config);
+  scheduler.apply(config);
+  scheduler.start();
+  scheduler.resume();
   events.emit("config.applied", { jobSetId: control.jobSetId(), jobs: config.jobs.length, at: clock.wallNow() });
   const section = webConfig(options.web);
   metrics.setDurationBuckets(section.metrics?.durationBuckets ?? null);
@@ -191,6 +198,7 @@ export async function startWebNode(options: {
     events,
     control,
     metrics,
+    tally,
     web,
     logged,
     accessLogged,

@@ -30,7 +30,7 @@ export interface RetryClaims {
 }
 
 /** Whether a job's retries may move between nodes at all: a boot belongs to its host, and every-node jobs stay where they are (RSM-1). */
-export function movesBetweenNodes({ config }: RetriedJob): boolean {
+export function movesBetweenNodes({ config }: Pick<RetriedJob, "config">): boolean {
   return config.clusterPolicy !== "EveryNode" && config.timing.kind !== "reboot";
 }
 
