@@ -101,7 +101,7 @@ test.each([
   [["state"], 2, /^cronstable state: no action given \(see `cronstable state --help`\)\n$/],
   [["state", "-c", "x", "check"], 2, /error: unknown option '-c'/],
   [["state", "backup"], 2, /error: required option '-o, --output <file\.tar\.gz>' not specified/],
-  [["state", "check", "-c", "examples/quickstart.yaml"], 1, /^cronstable state error: .*no `state:` section/],
+  [["state", "check", "-c", "examples/alerts.yaml"], 1, /^cronstable state error: .*no `state:` section/],
   [["state", "check", "-c", "/nonexistent.yaml"], 1, /^cronstable state error: /],
 ])("%j exits with %i", (args, code, stderr) =>
   withFolder(async (folder) => {
