@@ -81,6 +81,13 @@ module.exports = {
       to: { path: "^src/daemon/" },
     },
     {
+      name: "locks-stay-in-threads",
+      severity: "error",
+      comment: "opening a store loads no native code into the thread that opens it: its own threads do",
+      from: { path: "^src/store/filesystem/(open|volume)\\.ts$" },
+      to: { path: "^src/platform/flock\\.ts$", reachable: true },
+    },
+    {
       name: "no-cycles",
       severity: "error",
       from: {},

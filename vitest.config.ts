@@ -1,5 +1,8 @@
 import { defineConfig } from "vitest/config";
 
+// What a job or the command line would read from the environment must come from the test alone.
+for (const name of Object.keys(process.env)) if (name.startsWith("CRONSTABLE_")) delete process.env[name];
+
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],

@@ -1,16 +1,20 @@
 import { hostname } from "node:os";
 import type { Command } from "commander";
+import { jobSetId } from "../config/fingerprint.ts";
 import type { Config, StateConfig } from "../config/model.ts";
 import { problemsText } from "../config/problem.ts";
+import type { Logger } from "../contract/log.ts";
 import { loadWithTemplates } from "../daemon/load.ts";
+import { type Collection, collectGarbage } from "../journal/upkeep/collection.ts";
+import { configuredBy } from "../journal/upkeep/manifests.ts";
 import { systemClock } from "../platform/clock.ts";
 import { exitNow } from "../platform/exit-now.ts";
 import { backUp } from "../store/admin/backup.ts";
-import { collectGarbage } from "../store/admin/collect-garbage.ts";
 import { migrate } from "../store/admin/migrate.ts";
 import { migrateSchema } from "../store/admin/migrate-schema.ts";
 import { storeReport } from "../store/admin/report.ts";
 import { restore } from "../store/admin/restore.ts";
+import { encodeName } from "../store/filesystem/names.ts";
 import { openFilesystemStore } from "../store/filesystem/open.ts";
 import { storeLayout } from "../store/filesystem/volume.ts";
 import type { Outcome, Store } from "../store/store.ts";
@@ -30,16 +34,19 @@ export function registerStateAdmin(state: Command, context: CommandContext): voi
       .option("-c, --config <file-or-dir>", "configuration whose `state` section names the store");
   const configured = (command: Command): Configured =>
     configuredStore(command.opts<{ config?: string }>().config ?? context.root().config ?? DEFAULT_CONFIG);
+  /** Nothing has been done; the words are those that scripts look for (ADM-1). */
+  const refused = (line: string): void => {
+    process.stderr.write(`${line}\n`);
+    context.finish(1);
+  };
 
   action("backup", "archive the store, also while a daemon uses it")
     .requiredOption("-o, --output <file.tar.gz>", "the archive to write")
     .action(async ({ output }: { output: string }, command: Command) => {
       const { base } = configured(command);
       const done = await failing(() => backUp(base, output));
-      if (done.kind === "no store") {
-        said(`state: nothing to back up: ${base} does not exist`);
-        context.finish(1);
-      } else said(`state: backed up ${done.files} file(s) from ${base} to ${output}`);
+      if (done.kind === "no store") refused(`state: nothing to back up: ${base} does not exist`);
+      else said(`state: backed up ${done.files} file(s) from ${base} to ${output}`);
     });
 
   action("restore", "put an archive's files into a store that no daemon uses")
@@ -49,12 +56,17 @@ export function registerStateAdmin(state: Command, context: CommandContext): voi
       const { base } = configured(command);
       const done = await failing(() => restore(archive, base, force));
       if (done.kind === "populated") {
-        throw new StateError(
-          `the store at ${base} is not empty; stop its daemons and give --force to merge the archive into it`,
+        refused(
+          `state: refusing to restore into the non-empty store at ${base} (pass --force to merge into it; NOT safe while a daemon uses it)`,
         );
+        return;
       }
       said(`state: restored ${done.files} file(s) from ${archive} into ${base}`);
-      if (done.keptLeases > 0) said(`state: kept ${done.keptLeases} lease(s) that are newer than the archive's`);
+      if (done.keptLeases > 0) {
+        said(
+          `state: kept ${done.keptLeases} current lease file(s) whose archived fence was older (restoring those would regress fence counters)`,
+        );
+      }
     });
 
   action("migrate", "copy a store that no daemon uses to another place")
@@ -69,12 +81,16 @@ export function registerStateAdmin(state: Command, context: CommandContext): voi
         case "no store":
           throw new StateError(`there is no store at ${base}`);
         case "nested":
-          throw new StateError("state: destination must be a store outside the source");
+          refused("state: destination must be a store outside the source");
+          return;
         case "populated":
-          throw new StateError(`the store at ${destination} is not empty; give --force to merge into it`);
+          refused(
+            `state: refusing to migrate into the non-empty store at ${destination} (pass --force to overwrite; NOT safe while a daemon uses it)`,
+          );
+          return;
         case "done":
           said(`state: migrated ${done.files} file(s) from ${base} to ${destination}`);
-          said(`state: to cut over, set state.path to ${options.dest} in the configuration and start the daemons`);
+          said("state: point state.path at the new location (and update deploymentId if you changed it) to cut over");
       }
     });
 
@@ -83,33 +99,13 @@ export function registerStateAdmin(state: Command, context: CommandContext): voi
     .action(async ({ dryRun = false }: { dryRun?: boolean }, command: Command) => {
       const { config, section } = configured(command);
       if (section.gcGraceSeconds <= 0)
-        throw new StateError("garbage collection is disabled: state.gcGraceSeconds is not positive");
+        throw new StateError("state.gcGraceSeconds is disabled (<= 0); nothing to collect");
       await withStore(section, async (store) => {
-        const done = await collectGarbage(store, {
-          own: usesOf(config),
-          graceSeconds: section.gcGraceSeconds,
-          nowSeconds: systemClock.wallNow() / 1000,
-          dryRun,
-          removeRunDocuments: false,
-        });
-        if (done.kind === "deferred") {
-          said(
-            "state: gc deferred: the manifest history does not yet span gcGraceSeconds, so the store cannot prove what is orphaned",
-          );
-          return;
-        }
-        if (done.kind === "given up") throw new StateError(`gc gave up, nothing more was deleted: ${done.because}`);
-        const { removed } = done;
-        const verb = dryRun ? "would remove" : "removed";
-        said(
-          `state: gc ${verb} ${removed.streams.length} stream(s) (${removed.records} record(s)), ${removed.temporaries} temp file(s), ${removed.quarantined} quarantined record(s); kept ${removed.keptStreams} stream(s)`,
-        );
-        said(
-          removed.blobs.kind === "swept"
-            ? `state: gc ${verb} ${removed.blobs.blobs} blob(s)`
-            : `state: gc left the blobs alone: ${removed.blobs.because}`,
-        );
-        for (const stream of removed.streams) said(`  - ${stream}`);
+        const parts = { backend: () => store, clock: systemClock, log: quiet };
+        const own = { ...configuredBy(config, jobSetId(config.jobs)), host: hostname() };
+        // Runs of removed DAGs are the daemon's: it knows which of them it advances (ADM-5).
+        const request = { own, graceSeconds: section.gcGraceSeconds, dryRun, runs: null };
+        tellCollection(await collectGarbage(parts, request), dryRun);
       });
     });
 
@@ -160,27 +156,43 @@ function configuredStore(path: string): Configured {
   if (!loaded.ok) throw new StateError(problemsText(loaded.problems));
   const { config } = loaded;
   if (config.state === null) {
-    throw new StateError("the configuration has no `state:` section; add one with the `path` of the store");
+    throw new StateError(
+      "the configuration has no `state:` section; `cronstable state` administers the durable store it defines",
+    );
   }
   return { config, section: config.state, base: storeLayout(config.state.path, config.state.deploymentId).base };
 }
 
-function usesOf({ jobs, dags }: Config) {
-  const tasks = dags.flatMap((dag) => dag.tasks.flatMap(({ job }) => (job === null ? [] : [job])));
-  const scopes = [...jobs, ...tasks].flatMap(({ launch }) => launch.stateAllowedScopes);
-  return {
-    host: hostname(),
-    jobs: jobs.map(({ name }) => name),
-    scopes: [...new Set(["global", ...scopes])],
-    dags: dags.map(({ name }) => name),
-  };
+function tellCollection(done: Collection, dryRun: boolean): void {
+  switch (done.kind) {
+    case "deferred":
+      said(
+        "state: gc deferred: the manifest history does not yet span gcGraceSeconds, so the store cannot prove what is orphaned",
+      );
+      return;
+    case "given up":
+      throw new StateError(`gc gave up, nothing more was deleted: ${done.because}`);
+    case "done": {
+      const { streams, keptStreams, tidied, blobs } = done;
+      const verb = dryRun ? "would remove" : "removed";
+      const records = streams.reduce((sum, stream) => sum + stream.records, 0);
+      said(
+        `state: gc ${verb} ${streams.length} stream(s) (${records} record(s)), ${tidied.temporaries} temp file(s), ${tidied.quarantined} quarantined record(s); kept ${keptStreams} stream(s)`,
+      );
+      said(
+        blobs.kind === "swept"
+          ? `state: gc ${verb} ${blobs.count} orphaned artifact blob(s)`
+          : `state: orphan-blob sweep skipped: ${blobs.because}`,
+      );
+      for (const { name } of streams) said(`  - ${encodeName(name)}`);
+    }
+  }
 }
 
 async function withStore(section: StateConfig, use: (store: Store) => Promise<void>): Promise<void> {
   const { path, deploymentId, topology, maxOpsPerSecond } = section;
-  const log = { info: () => {}, warning: (message: string) => process.stderr.write(`${message}\n`) };
   const store = done(
-    await openFilesystemStore({ path, deploymentId, topology, maxOpsPerSecond, clock: systemClock, log }),
+    await openFilesystemStore({ path, deploymentId, topology, maxOpsPerSecond, clock: systemClock, log: quiet }),
   );
   try {
     await use(store);
@@ -203,6 +215,20 @@ async function failing<T>(work: () => Promise<T>): Promise<T> {
     if (error instanceof Refusal || !(error instanceof Error)) throw error;
     throw new StateError(error.message);
   }
+}
+
+/** What a daemon would log: of that only warnings concern somebody at a terminal. */
+const quiet: Logger = {
+  debug: () => {},
+  info: () => {},
+  warning: warned,
+  error: warned,
+  critical: warned,
+  enabled: (level) => level !== "debug" && level !== "info",
+};
+
+function warned(message: string): void {
+  process.stderr.write(`${message}\n`);
 }
 
 function said(line: string): void {

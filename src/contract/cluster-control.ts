@@ -1,4 +1,4 @@
-import type { ClusterView, FleetView } from "./wire/cluster.ts";
+import type { ClusterView, FleetView, peerStatuses } from "./wire/cluster.ts";
 
 /** The cluster as this node sees it, in memory: nothing here waits or causes traffic. Present while leadership runs. */
 export interface ClusterControl {
@@ -7,17 +7,6 @@ export interface ClusterControl {
   /** Null while the view cannot be told. */
   figures(): ClusterFigures | null;
 }
-
-export const peerStatuses = [
-  "unknown",
-  "self",
-  "agreed",
-  "syncing",
-  "drifted",
-  "unreachable",
-  "untrusted",
-  "conflict",
-] as const;
 
 export type PeerStatus = (typeof peerStatuses)[number];
 

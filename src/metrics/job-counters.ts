@@ -1,7 +1,7 @@
-import type { CountersSnapshot, DurationHistogram, JobCounters, RunOutcome } from "../contract/counters.ts";
+import type { CountersSnapshot, DurationHistogram, JobCounters } from "../contract/counters.ts";
 import type { DaemonEvents, Events } from "../contract/events.ts";
 import type { NotRunReason } from "../contract/reason.ts";
-import type { SlaCheck } from "../contract/report.ts";
+import { added, addedHistograms, areSameBounds, noCounters } from "../journal/counters/counters.rules.ts";
 
 /** Upper bounds of the duration histogram when none are configured, in seconds. */
 export const defaultBounds: readonly number[] = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600];
@@ -36,22 +36,11 @@ export interface JobTally {
   seed(snapshot: CountersSnapshot, isConfigured: (job: string) => boolean): void;
 }
 
-interface Entry {
+/** Counters are replaced, never changed within: a snapshot may keep them. */
+type Entry = { -readonly [Name in keyof JobCounters]: JobCounters[Name] } & {
   version: number;
-  runs: Partial<Record<RunOutcome, number>>;
-  retries: number;
-  permanentFailures: number;
-  startFailures: number;
-  durations: { sumSeconds: number; count: number; bucketCounts: number[] };
-  lastSuccessAt: number | null;
-  lastFailureAt: number | null;
-  cpuUserSeconds: number;
-  cpuSystemSeconds: number;
-  cpuRuns: number;
-  maxRssBytes: number;
-  slaBreaches: Partial<Record<SlaCheck, number>>;
-  refused: Map<NotRunReason["kind"], number>;
-}
+  readonly refused: Map<NotRunReason["kind"], number>;
+};
 
 export function createJobTally(events: Pick<Events, "on">): JobTally {
   const entries = new Map<string, Entry>();
@@ -95,15 +84,19 @@ export function createJobTally(events: Pick<Events, "on">): JobTally {
     const entry = changing(job);
     // A paused slot is a row of the history; anything else that was paused comes later.
     if (reason.kind !== "paused") entry.refused.set(reason.kind, (entry.refused.get(reason.kind) ?? 0) + 1);
-    else if (slot !== null) addOne(entry.runs, "skipped");
+    else if (slot !== null) entry.runs = withOne(entry.runs, "skipped");
   });
   events.on("job.late", ({ job, check, late }) => {
-    if (late) addOne(changing(job).slaBreaches, check);
+    if (!late) return;
+    const entry = changing(job);
+    entry.slaBreaches = withOne(entry.slaBreaches, check);
   });
 
   const adopt = (snapshot: CountersSnapshot): void => {
     for (const [job, { durations }] of snapshot.jobs) {
-      if (entries.has(job)) addHistogram(changing(job).durations, durations);
+      if (!entries.has(job)) continue;
+      const entry = changing(job);
+      entry.durations = addedHistograms(entry.durations, durations);
     }
   };
 
@@ -112,13 +105,13 @@ export function createJobTally(events: Pick<Events, "on">): JobTally {
       return bounds;
     },
     setBounds(wanted) {
-      if (sameBounds(wanted, bounds)) return;
+      if (areSameBounds(wanted, bounds)) return;
       bounds = wanted;
       for (const entry of entries.values()) {
-        entry.durations = emptyHistogram(bounds);
+        entry.durations = noCounters(bounds).durations;
         entry.version++;
       }
-      if (parked !== null && sameBounds(parked.bounds, bounds)) adopt(parked);
+      if (parked !== null && areSameBounds(parked.bounds, bounds)) adopt(parked);
       parked = null;
     },
     counted: (job) => entries.get(job) ?? emptyEntry(bounds),
@@ -130,11 +123,14 @@ export function createJobTally(events: Pick<Events, "on">): JobTally {
         live.delete(job);
       }
     },
-    snapshot: () => ({ bounds, jobs: new Map([...entries].map(([job, entry]) => [job, structuredCopy(entry)])) }),
+    snapshot: () => ({ bounds, jobs: new Map([...entries].map(([job, entry]) => [job, countersOf(entry)])) }),
     seed(snapshot, isConfigured) {
       const jobs = new Map([...snapshot.jobs].filter(([job]) => isConfigured(job)));
-      for (const [job, counters] of jobs) addCounters(changing(job), counters);
-      if (sameBounds(snapshot.bounds, bounds)) adopt({ bounds, jobs });
+      for (const [job, counters] of jobs) {
+        const entry = changing(job);
+        Object.assign(entry, added(countersOf(entry), counters, false)); // histograms are added where their bounds are known to fit
+      }
+      if (areSameBounds(snapshot.bounds, bounds)) adopt({ bounds, jobs });
       else parked = { bounds: snapshot.bounds, jobs };
     },
   };
@@ -142,9 +138,10 @@ export function createJobTally(events: Pick<Events, "on">): JobTally {
 
 function countRun(entry: Entry, bounds: readonly number[], { row, result }: DaemonEvents["run.finished"]): void {
   if (row === null || row.kind !== "ran" || row.outcome === "unknown") return;
-  addOne(entry.runs, row.outcome);
+  entry.runs = withOne(entry.runs, row.outcome);
   if (result.launchError !== null) entry.startFailures++;
-  if (row.startedAt !== null) observe(entry.durations, bounds, (row.finishedAt - row.startedAt) / 1000);
+  if (row.startedAt !== null)
+    entry.durations = observed(entry.durations, bounds, (row.finishedAt - row.startedAt) / 1000);
   if (row.outcome === "success") entry.lastSuccessAt = row.finishedAt;
   if (row.outcome === "failure") entry.lastFailureAt = row.finishedAt;
   if (row.resources === null) return;
@@ -154,79 +151,25 @@ function countRun(entry: Entry, bounds: readonly number[], { row, result }: Daem
   entry.maxRssBytes = Math.max(entry.maxRssBytes, row.resources.maxRssBytes);
 }
 
-function observe(histogram: Entry["durations"], bounds: readonly number[], seconds: number): void {
-  histogram.sumSeconds += seconds;
-  histogram.count++;
-  for (const [index, bound] of bounds.entries())
-    if (seconds <= bound) histogram.bucketCounts[index] = (histogram.bucketCounts[index] ?? 0) + 1;
-}
-
-function addCounters(entry: Entry, more: JobCounters): void {
-  for (const [outcome, count] of pairs(more.runs)) entry.runs[outcome] = (entry.runs[outcome] ?? 0) + count;
-  for (const [check, count] of pairs(more.slaBreaches))
-    entry.slaBreaches[check] = (entry.slaBreaches[check] ?? 0) + count;
-  entry.retries += more.retries;
-  entry.permanentFailures += more.permanentFailures;
-  entry.startFailures += more.startFailures;
-  entry.cpuUserSeconds += more.cpuUserSeconds;
-  entry.cpuSystemSeconds += more.cpuSystemSeconds;
-  entry.cpuRuns += more.cpuRuns;
-  entry.maxRssBytes = Math.max(entry.maxRssBytes, more.maxRssBytes);
-  entry.lastSuccessAt = later(entry.lastSuccessAt, more.lastSuccessAt);
-  entry.lastFailureAt = later(entry.lastFailureAt, more.lastFailureAt);
-}
-
-function addHistogram(own: Entry["durations"], more: DurationHistogram): void {
-  own.sumSeconds += more.sumSeconds;
-  own.count += more.count;
-  own.bucketCounts = own.bucketCounts.map((count, index) => count + (more.bucketCounts[index] ?? 0));
-}
-
-function structuredCopy({ refused: _, version: __, ...entry }: Entry): JobCounters {
-  const { runs, slaBreaches, durations } = entry;
+function observed(histogram: DurationHistogram, bounds: readonly number[], seconds: number): DurationHistogram {
   return {
-    ...entry,
-    runs: { ...runs },
-    slaBreaches: { ...slaBreaches },
-    durations: { ...durations, bucketCounts: [...durations.bucketCounts] },
+    sumSeconds: histogram.sumSeconds + seconds,
+    count: histogram.count + 1,
+    bucketCounts: bounds.map((bound, index) => (histogram.bucketCounts[index] ?? 0) + (seconds <= bound ? 1 : 0)),
   };
+}
+
+function countersOf({ refused: _, version: __, ...counters }: Entry): JobCounters {
+  return counters;
 }
 
 function emptyEntry(bounds: readonly number[]): Entry {
-  return {
-    version: 0,
-    runs: {},
-    retries: 0,
-    permanentFailures: 0,
-    startFailures: 0,
-    durations: emptyHistogram(bounds),
-    lastSuccessAt: null,
-    lastFailureAt: null,
-    cpuUserSeconds: 0,
-    cpuSystemSeconds: 0,
-    cpuRuns: 0,
-    maxRssBytes: 0,
-    slaBreaches: {},
-    refused: new Map(),
-  };
+  return { ...noCounters(bounds), version: 0, refused: new Map() };
 }
 
-function emptyHistogram(bounds: readonly number[]): Entry["durations"] {
-  return { sumSeconds: 0, count: 0, bucketCounts: bounds.map(() => 0) };
-}
-
-function addOne<K extends string>(counts: Partial<Record<K, number>>, key: K): void {
-  counts[key] = ((counts[key] as number | undefined) ?? 0) + 1;
-}
-
-function pairs<K extends string>(counts: Readonly<Partial<Record<K, number>>>): [K, number][] {
-  return Object.entries(counts) as [K, number][];
-}
-
-function later(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? (a ?? b) : Math.max(a, b);
-}
-
-function sameBounds(a: readonly number[], b: readonly number[]): boolean {
-  return a.length === b.length && a.every((bound, index) => bound === b[index]);
+function withOne<K extends string>(
+  counts: Readonly<Partial<Record<K, number>>>,
+  key: K,
+): Readonly<Partial<Record<K, number>>> {
+  return { ...counts, [key]: (counts[key] ?? 0) + 1 };
 }

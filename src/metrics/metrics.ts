@@ -1,10 +1,10 @@
 import type { ClusterFigures, PeerStatus } from "../contract/cluster-control.ts";
-import { peerStatuses } from "../contract/cluster-control.ts";
 import type { ControlPlane } from "../contract/control-plane.ts";
 import type { Events } from "../contract/events.ts";
 import type { JobView } from "../contract/job-view.ts";
 import type { Logger } from "../contract/log.ts";
 import { version } from "../contract/version.ts";
+import { peerStatuses } from "../contract/wire/cluster.ts";
 import type { EpochMs } from "../platform/clock.ts";
 import type { Sliced } from "../schedule/fleet.ts";
 import { compareCodePoints } from "../store/json.ts";

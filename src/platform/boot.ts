@@ -5,8 +5,8 @@ import { uptime } from "node:os";
 export interface BootIdentity {
   /** The kernel's own id of the boot, where it has one. */
   readonly bootId: string | null;
-  /** Seconds since 1970, as uptime and wall clock give it: it wavers with the wall clock. */
-  readonly bootTimeSeconds: number;
+  /** Seconds since 1970, as uptime and wall clock give it: it wavers with the wall clock. Null where the uptime is kept from us. */
+  readonly bootTimeSeconds: number | null;
 }
 
 /** Boot times of one boot differ by clock steps and rounding, up to this much. */
@@ -14,7 +14,8 @@ const BOOT_TIME_TOLERANCE_SECONDS = 60;
 
 /** Asks the system. Linux answers exactly, elsewhere the boot is told by its time. */
 export function bootIdentity(nowMs: number): BootIdentity {
-  return { bootId: kernelBootId(), bootTimeSeconds: nowMs / 1000 - uptime() };
+  const uptimeSeconds = readUptime();
+  return { bootId: kernelBootId(), bootTimeSeconds: uptimeSeconds === null ? null : nowMs / 1000 - uptimeSeconds };
 }
 
 /** Whether both were taken under the same boot: by id where both have one, else by time (BOO-2, BOO-8). */
@@ -25,6 +26,14 @@ export function sameBoot(
   if (one.bootId !== null && other.bootId !== null) return one.bootId === other.bootId;
   if (one.bootTimeSeconds === null || other.bootTimeSeconds === null) return false;
   return Math.abs(one.bootTimeSeconds - other.bootTimeSeconds) <= BOOT_TIME_TOLERANCE_SECONDS;
+}
+
+function readUptime(): number | null {
+  try {
+    return uptime();
+  } catch {
+    return null; // a sandbox may hide it
+  }
 }
 
 function kernelBootId(): string | null {

@@ -24,12 +24,3 @@ export const LIST_LIMIT_MAX = 100_000;
 
 /** How long one step of garbage collection may take. */
 export const UPKEEP_DEADLINE_MS = 600_000;
-
-/** Hosts whose manifests one garbage collection reads. More: it gives up. */
-export const MANIFEST_STREAMS_MAX = 2000;
-
-/** Manifests read per host, the newest. */
-export const MANIFESTS_PER_HOST_MAX = 512;
-
-/** Age at which a temporary file is a crashed writer's (GC-6). */
-export const TEMPORARY_AGE_SECONDS = 86_400;

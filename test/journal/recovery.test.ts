@@ -4,6 +4,7 @@ import { createHousekeeping } from "../../src/journal/housekeeping.ts";
 import { createJournal } from "../../src/journal/journal.ts";
 import { HOST_SILENCE_MS } from "../../src/journal/limits.ts";
 import { recover } from "../../src/journal/recovery.ts";
+import { jobApiDefaults } from "../support/job-api.ts";
 import { jobConfig } from "../support/job-config.ts";
 import { hanging, type JournalBench, journalBench, NOON } from "./support/journal-bench.ts";
 import { failed, ran } from "./support/rows.ts";
@@ -81,15 +82,7 @@ const settings = {
   gcGraceSeconds: 604_800,
   maxOpsPerSecond: 0,
   slotTtlSeconds: 30,
-  jobApi: {
-    enabled: true,
-    listen: null,
-    maxValueBytes: 1_048_576,
-    maxArtifactBytes: 67_108_864,
-    lockTtlSeconds: 30,
-    allowNonLoopbackBind: false,
-    tls: null,
-  },
+  jobApi: jobApiDefaults,
 } as const;
 
 /** A daemon that worked for a while and was killed: a run on record, one cut, a pause, counters, a retry that waits. */

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { ClusterFigures } from "../../src/contract/cluster-control.ts";
+import { noCounters } from "../../src/journal/counters/counters.rules.ts";
 import { families } from "../../src/metrics/families.ts";
 import { sampleText } from "../http/samples.ts";
 import { jobConfig } from "../support/job-config.ts";
@@ -174,20 +175,7 @@ test("what an earlier process had counted is added, for jobs that are still ther
 });
 
 test("histograms of other bounds wait until those bounds are set", async () => {
-  const counters = {
-    runs: {},
-    retries: 0,
-    permanentFailures: 0,
-    startFailures: 0,
-    lastSuccessAt: null,
-    lastFailureAt: null,
-    cpuUserSeconds: 0,
-    cpuSystemSeconds: 0,
-    cpuRuns: 0,
-    maxRssBytes: 0,
-    slaBreaches: {},
-    durations: { sumSeconds: 3, count: 2, bucketCounts: [1, 2] },
-  };
+  const counters = { ...noCounters([1, 2]), durations: { sumSeconds: 3, count: 2, bucketCounts: [1, 2] } };
   node.tally.seed({ bounds: [1, 2], jobs: new Map([["a", counters]]) }, () => true);
   expect(Object.values(await series('cronstable_job_duration_seconds_count{job_name="a"'))).toEqual([0]);
   node.metrics.setDurationBuckets([1, 2]);

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { uptime } from "node:os";
-import { expect, test } from "vitest";
+import os, { uptime } from "node:os";
+import { expect, test, vi } from "vitest";
 import { bootIdentity, sameBoot } from "../../src/platform/boot.ts";
 
 test("a boot is known by the kernel's id and its time", () => {
@@ -8,6 +8,19 @@ test("a boot is known by the kernel's id and its time", () => {
   if (process.platform === "linux")
     expect(identity.bootId).toBe(readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim());
   expect(identity.bootTimeSeconds).toBeLessThanOrEqual(1_000_000_000 - Math.floor(uptime()) + 1);
+});
+
+test("where the uptime is hidden, a boot has no time", async () => {
+  vi.doMock("node:os", () => ({
+    ...os,
+    uptime: () => {
+      throw new Error("uv_uptime returned EPERM");
+    },
+  }));
+  vi.resetModules();
+  const sandboxed = await import("../../src/platform/boot.ts");
+  vi.doUnmock("node:os");
+  expect(sandboxed.bootIdentity(0)).toEqual({ ...bootIdentity(0), bootTimeSeconds: null });
 });
 
 test.each([

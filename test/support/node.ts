@@ -185,7 +185,8 @@ function simulatedRun(
   const startedAt = clock.wallNow();
   let stopped: StopCause | null = null;
   const finish = (code: number): void => {
-    onEvent({ kind: "finished", result: simulatedResult(job, startedAt, clock.wallNow(), code, stopped) });
+    const failed = job.launch.failsWhen.nonzeroReturn && code !== 0;
+    onEvent({ kind: "finished", result: plainResult(startedAt, clock.wallNow(), code, stopped, failed) });
   };
   clock.after(0, () => onEvent({ kind: "spawned", pid: 1, startedAt }));
   let cancel = clock.after(seconds * 1000, () => finish(exitCode));
@@ -201,14 +202,14 @@ function simulatedRun(
   };
 }
 
-function simulatedResult(
-  job: JobConfig,
+/** A run with this exit code, and nothing else to tell of it. */
+export function plainResult(
   startedAt: number,
   endedAt: number,
   exitCode: number,
   stopped: StopCause | null,
+  failed = exitCode !== 0,
 ): RunResult {
-  const failed = job.launch.failsWhen.nonzeroReturn && exitCode !== 0;
   return {
     startedAt,
     endedAt,

@@ -14,7 +14,7 @@ import { createJobTally, type JobTally } from "../../src/metrics/job-counters.ts
 import { createMetrics, type Metrics, type MetricsParts } from "../../src/metrics/metrics.ts";
 import { createScheduler, type Scheduler } from "../../src/scheduler/scheduler.ts";
 import { type LogLines, logLines } from "./log-lines.ts";
-import { alone, configOf } from "./node.ts";
+import { alone, configOf, plainResult } from "./node.ts";
 import { type SimulatedClock, settled, simulatedClock } from "./simulated-clock.ts";
 
 /** A run that a test plays. */
@@ -250,26 +250,8 @@ function playedRun(
     spawn();
     phase = "ended";
     source.end();
-    const now = clock.wallNow();
-    onEvent({
-      kind: "finished",
-      result: {
-        startedAt,
-        endedAt: now,
-        finishedAt: now,
-        exitCode,
-        launchError: null,
-        stopped,
-        stdout: null,
-        stderr: null,
-        environment: null,
-        failReason: exitCode === 0 ? null : `command exited with code ${exitCode}`,
-        verification: null,
-        resources: null,
-        limits: null,
-        ...over,
-      },
-    });
+    const result = plainResult(startedAt, clock.wallNow(), exitCode, stopped);
+    onEvent({ kind: "finished", result: { ...result, ...over } });
   };
   clock.after(0, spawn);
   const run: PlayedRun = {

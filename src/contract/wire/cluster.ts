@@ -2,7 +2,8 @@ import { z } from "zod";
 import { nodeResources } from "./node.ts";
 import { instant, named, openEnum, type Wire } from "./shape.ts";
 
-const peerStatus = openEnum([
+/** How a peer stands with this node, as far as this node knows. */
+export const peerStatuses = [
   "unknown",
   "self",
   "agreed",
@@ -11,11 +12,11 @@ const peerStatus = openEnum([
   "unreachable",
   "untrusted",
   "conflict",
-]);
+] as const;
 
 const peer = z.object({
   host: z.string(),
-  status: peerStatus,
+  status: openEnum(peerStatuses),
   job_set_id: z.string().nullable(),
   node_name: z.string().nullable(),
   last_seen: instant.nullable(),
@@ -93,7 +94,7 @@ export const fleetView = named(
         node_name: z.string().nullable(),
         host: z.string().nullable(),
         self: z.boolean(),
-        status: peerStatus,
+        status: openEnum(peerStatuses),
         as_of: instant.nullable(),
         jobs: z.record(z.string(), fleetJob).nullable(),
         truncated: z.boolean(),

@@ -9,7 +9,7 @@ import { inParallel } from "../parallel.ts";
 import { presentStreams } from "../present-streams.ts";
 import { takeClaim } from "./claim-lease.ts";
 import type { LocalRetryView, Resumption, RetriedJob } from "./rearm.ts";
-import { claimability, isSuperseded, type RetryFacts, resumed } from "./retry.rules.ts";
+import { claimability, isSuperseded, resumed, retryFacts } from "./retry.rules.ts";
 import type { HandoffRecord, PendingRecord } from "./retry-record.ts";
 import type { NewestRetry, RetryStream } from "./retry-stream.ts";
 
@@ -48,24 +48,21 @@ export function createRetryClaims(parts: {
   let lastScan = Number.NEGATIVE_INFINITY;
   let scanning = false;
 
-  const factsOf = ({ config, jobDigest }: RetriedJob, local: LocalClaimView): RetryFacts => ({
-    host: self.host,
-    now: clock.wallNow(),
-    jobDigest,
-    enabled: config.enabled,
-    maximumRetries: config.retry.maximumRetries,
-    startingDeadlineSeconds: config.startingDeadlineSeconds,
-    busy: local.busy(config.name),
-    lastCompletedAt: local.lastCompletedAt(config.name),
-  });
-
   const look = async (job: RetriedJob, local: LocalClaimView): Promise<Resumption | null> => {
-    const { name } = job.config;
+    const { config, jobDigest } = job;
+    const { name } = config;
     const newest = await retries.newest(name);
     if (newest.kind !== "done" || newest.value === null || !local.owns(name)) return null;
     const adopted = adopt(name, newest.value, local);
     if (adopted !== null) return adopted;
-    const found = claimability(newest.value.record, factsOf(job, local));
+    const known = {
+      host: self.host,
+      now: clock.wallNow(),
+      jobDigest,
+      busy: local.busy(name),
+      lastCompletedAt: local.lastCompletedAt(name),
+    };
+    const found = claimability(newest.value.record, retryFacts(config, known));
     if (found.next === "leave") return null;
     const claim = await takeClaim(backend, self, name);
     if (claim.kind !== "held") return null;

@@ -1,13 +1,13 @@
 import type { JobConfig } from "../../config/model.ts";
 import type { Logger } from "../../contract/log.ts";
-import type { Clock, EpochMs } from "../../platform/clock.ts";
+import type { Clock } from "../../platform/clock.ts";
 import type { Backend } from "../backend.ts";
 import { failureText } from "../drops.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { PARALLEL_READS } from "../limits.ts";
 import { inParallel } from "../parallel.ts";
 import { presentStreams } from "../present-streams.ts";
-import { type ResumedRetry, type RetryFacts, rearmament } from "./retry.rules.ts";
+import { type ResumedRetry, rearmament, retryFacts } from "./retry.rules.ts";
 import type { RetryStream } from "./retry-stream.ts";
 
 /** A configured job as the durable retries see it. */
@@ -72,7 +72,8 @@ export function createRetryRearm(parts: {
       return "undecided";
     }
     const reboot = config.timing.kind === "reboot" ? { covered: await bootCovered(name, jobDigest) } : null;
-    const found = rearmament(record, factsOf(config, jobDigest, local, completed.value), reboot);
+    const known = { host, now: clock.wallNow(), jobDigest, busy: local.busy(name), lastCompletedAt: completed.value };
+    const found = rearmament(record, retryFacts(config, known), reboot);
     switch (found.next) {
       case "leave":
         return "decided";
@@ -91,22 +92,6 @@ export function createRetryRearm(parts: {
       }
     }
   };
-
-  const factsOf = (
-    config: JobConfig,
-    jobDigest: string,
-    local: LocalRetryView,
-    lastCompletedAt: EpochMs | null,
-  ): RetryFacts => ({
-    host,
-    now: clock.wallNow(),
-    jobDigest,
-    enabled: config.enabled,
-    maximumRetries: config.retry.maximumRetries,
-    startingDeadlineSeconds: config.startingDeadlineSeconds,
-    busy: local.busy(config.name),
-    lastCompletedAt,
-  });
 
   const pass = async (jobs: readonly RetriedJob[], local: LocalRetryView): Promise<Resumption[]> => {
     const found: Resumption[] = [];

@@ -1,4 +1,4 @@
-import type { RetryConfig } from "../../config/model.ts";
+import type { JobConfig, RetryConfig } from "../../config/model.ts";
 import type { RetrySettled } from "../../contract/events.ts";
 import type { EpochMs } from "../../platform/clock.ts";
 import { CLAIM_GRACE_MS } from "../limits.ts";
@@ -16,6 +16,13 @@ export interface RetryFacts {
   readonly busy: boolean;
   /** When a run of the job last ended, as far as is known (WM-2); null when none did. */
   readonly lastCompletedAt: EpochMs | null;
+}
+
+export function retryFacts(
+  { enabled, retry, startingDeadlineSeconds }: JobConfig,
+  known: Pick<RetryFacts, "host" | "now" | "jobDigest" | "busy" | "lastCompletedAt">,
+): RetryFacts {
+  return { ...known, enabled, maximumRetries: retry.maximumRetries, startingDeadlineSeconds };
 }
 
 /** A retry to go on with: at its attempt, when it is due. */

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { decodeEnvelope, utf8Text } from "../envelope.ts";
-import { systemDisk } from "../filesystem/disk.ts";
 import { RECORD_BYTES_MAX } from "../filesystem/limits.ts";
+import { systemDisk } from "../filesystem/system-disk.ts";
 
 export interface SchemaMigration {
   readonly converted: number;

@@ -1,5 +1,5 @@
 import { wallMicros } from "../../platform/wall-micros.ts";
-import { systemDisk } from "./disk.ts";
 import { serveLane } from "./serve-lane.ts";
+import { systemDisk } from "./system-disk.ts";
 
 serveLane(systemDisk, { wallMicros });

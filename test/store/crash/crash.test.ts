@@ -8,7 +8,7 @@ import { done } from "../support/outcome.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 /** Processes to kill; `npm run test:soak` kills thousands. */
-const KILLS = Number(process.env.CRONSTABLE_STORE_KILLS ?? 500);
+const KILLS = Number(process.env.STORE_KILLS_IN_TESTS ?? 500);
 
 /** V8 without threads of its own, so that a forked copy of the process lacks nothing. */
 const motherFlags = ["--single-threaded", "--v8-pool-size=0", "--no-warnings"];

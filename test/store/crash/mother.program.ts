@@ -2,8 +2,8 @@ import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from "
 import { join } from "node:path";
 import koffi from "koffi";
 import { wallMicros } from "../../../src/platform/wall-micros.ts";
-import { systemDisk } from "../../../src/store/filesystem/disk.ts";
 import { filesystemEngine } from "../../../src/store/filesystem/engine.ts";
+import { systemDisk } from "../../../src/store/filesystem/system-disk.ts";
 import { inspectAfterKills, type Knowledge, newKnowledge } from "./inspection.ts";
 import { type Acknowledgement, seededNumbers, writeMuch } from "./writer.ts";
 

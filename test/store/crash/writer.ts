@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { wallMicros } from "../../../src/platform/wall-micros.ts";
 import { type Engine, LockBusy } from "../../../src/store/engine.ts";
-import { systemDisk } from "../../../src/store/filesystem/disk.ts";
 import { filesystemEngine } from "../../../src/store/filesystem/engine.ts";
+import { systemDisk } from "../../../src/store/filesystem/system-disk.ts";
 
 /** What a writer reports after an operation has returned: from then on it must be there. */
 export type Acknowledgement =

@@ -1,30 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { type Engine, StoreFault } from "../../../src/store/engine.ts";
 import { type Disk, diskError } from "../../../src/store/filesystem/disk.ts";
-import { filesystemEngine } from "../../../src/store/filesystem/engine.ts";
-import { type VolatileDisk, volatileDisk } from "../support/volatile-disk.ts";
+import { engineOn, freshDisk } from "../support/probed-operations.ts";
+import type { VolatileDisk } from "../support/volatile-disk.ts";
 
-const directory = "/s/default/records/artifacts%2Fx";
+const directory = "/store/default/records/artifacts%2Fx";
 const stream = "artifacts/x";
 const text = (name: string, v: number): string => `{"data":{"name":"${name}","v":${v}},"schemaVersion":"v1"}`;
-
-let engines = 0;
-
-function engineOn(disk: Disk, micros = { now: 2_000_000_000_000 }): Engine {
-  const writer = (++engines).toString(16).padStart(12, "0");
-  return filesystemEngine(
-    { path: "/s", deploymentId: null, writer },
-    disk,
-    { wallMicros: () => ++micros.now },
-    () => undefined,
-  );
-}
-
-function freshDisk(): VolatileDisk {
-  const disk = volatileDisk();
-  engineOn(disk).start({ topology: "auto" });
-  return disk;
-}
 
 const publish = (engine: Engine, name: string, v: number): string =>
   engine.publish({ stream, field: "name", key: name, text: text(name, v) }).id;

@@ -12,7 +12,7 @@ import { noPython, pythonPeer, racer } from "../support/processes.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 /** Lease cycles of all processes together; `npm run test:soak` sets 100000. */
-const CYCLES = Number(process.env.CRONSTABLE_STORE_LEASE_CYCLES ?? 4000);
+const CYCLES = Number(process.env.STORE_LEASE_CYCLES_IN_TESTS ?? 4000);
 
 const timeout = 60_000 + CYCLES * 20;
 

@@ -1,27 +1,9 @@
 import { expect, test } from "vitest";
 import type { Engine } from "../../../src/store/engine.ts";
-import { filesystemEngine } from "../../../src/store/filesystem/engine.ts";
-import { type VolatileDisk, volatileDisk } from "../support/volatile-disk.ts";
+import { engineOn, freshDisk } from "../support/probed-operations.ts";
+import type { VolatileDisk } from "../support/volatile-disk.ts";
 
 const text = (n: number): string => `{"data":{"n":${n}},"schemaVersion":"v1"}`;
-
-let engines = 0;
-
-function engineOn(disk: VolatileDisk, micros = { now: 2_000_000_000_000 }): Engine {
-  const writer = (++engines).toString(16).padStart(12, "0");
-  return filesystemEngine(
-    { path: "/s", deploymentId: null, writer },
-    disk,
-    { wallMicros: () => ++micros.now },
-    () => undefined,
-  );
-}
-
-function freshDisk(): VolatileDisk {
-  const disk = volatileDisk();
-  engineOn(disk).start({ topology: "auto" });
-  return disk;
-}
 
 function numbers(engine: Engine, stream: string): number[] {
   const rows = engine.listRecords({ stream, newestFirst: false, limit: 1000, reading: "strict" });
@@ -59,8 +41,8 @@ test("foreign records sort by their names, are read, and count for the prune and
   const disk = freshDisk();
   const engine = engineOn(disk);
   for (const n of [1, 2]) engine.append({ stream: "runs/a", text: text(n), keep: null });
-  write(disk, "/s/default/records/runs%2Fa/zzz.json", text(9));
-  write(disk, "/s/default/records/runs%2Fa/notes.txt", "no record");
+  write(disk, "/store/default/records/runs%2Fa/zzz.json", text(9));
+  write(disk, "/store/default/records/runs%2Fa/notes.txt", "no record");
   engine.append({ stream: "runs/a", text: text(3), keep: null });
   expect(numbers(engine, "runs/a")).toEqual([1, 2, 3, 9]);
   expect(engine.maxOfField({ stream: "runs/a", field: "n" })).toBe("9");

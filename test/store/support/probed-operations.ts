@@ -1,4 +1,5 @@
 import type { Engine } from "../../../src/store/engine.ts";
+import type { Disk } from "../../../src/store/filesystem/disk.ts";
 import { filesystemEngine } from "../../../src/store/filesystem/engine.ts";
 import { type VolatileDisk, volatileDisk } from "./volatile-disk.ts";
 
@@ -7,21 +8,27 @@ export const text = (n: number): string => `{"data":{"n":${n},"name":"k"},"schem
 let engines = 0;
 
 /** An engine of its own on the disk, its clock going on with each look. */
-export function engineOn(disk: VolatileDisk, atMicros = 2_000_000_000_000): Engine {
-  let now = atMicros;
+export function engineOn(disk: Disk, micros = { now: 2_000_000_000_000 }): Engine {
   const writer = (++engines).toString(16).padStart(12, "0");
   return filesystemEngine(
     { path: "/store", deploymentId: null, writer },
     disk,
-    { wallMicros: () => ++now },
+    { wallMicros: () => ++micros.now },
     () => undefined,
   );
+}
+
+/** An empty store. */
+export function freshDisk(): VolatileDisk {
+  const disk = volatileDisk();
+  engineOn(disk).start({ topology: "auto" });
+  return disk;
 }
 
 /** A store with something of everything, all of it on the platter. */
 export function settledStore(): VolatileDisk {
   const disk = volatileDisk();
-  const engine = engineOn(disk, 1_000_000_000_000);
+  const engine = engineOn(disk, { now: 1_000_000_000_000 });
   engine.start({ topology: "auto" });
   for (const n of [1, 2, 3]) {
     engine.append({ stream: "runs/old", text: text(n), keep: null });

@@ -2,8 +2,8 @@ import { appendFileSync } from "node:fs";
 import { wallMicros } from "../../../src/platform/wall-micros.ts";
 import { attempt } from "../../../src/store/attempt.ts";
 import type { ArgumentsOf, Operation, ResultOf } from "../../../src/store/engine.ts";
-import { systemDisk } from "../../../src/store/filesystem/disk.ts";
 import { filesystemEngine } from "../../../src/store/filesystem/engine.ts";
+import { systemDisk } from "../../../src/store/filesystem/system-disk.ts";
 
 /**
  * One of several processes that want the same lease or the same document.

@@ -1,8 +1,9 @@
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { workerData } from "node:worker_threads";
 import { wallMicros } from "../../../src/platform/wall-micros.ts";
-import { type Disk, systemDisk } from "../../../src/store/filesystem/disk.ts";
+import type { Disk } from "../../../src/store/filesystem/disk.ts";
 import { serveLane } from "../../../src/store/filesystem/serve-lane.ts";
+import { systemDisk } from "../../../src/store/filesystem/system-disk.ts";
 
 /**
  * A store thread whose disk does what the file `<store path>.trouble` says: "hang" waits until the file goes, "stuck" waits for it
