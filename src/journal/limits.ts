@@ -128,3 +128,6 @@ export const MISSED_FLUSH_MS = 60_000;
 
 /** Spans gathered per job between two writes; the oldest is dropped. */
 export const MISSED_SPANS_MAX = 50;
+
+/** How long the probe of the store's locks may take (TOP-6). Longer: it proves nothing, and is tried again at the next question. */
+export const LOCK_PROBE_DEADLINE_MS = 5_000;
