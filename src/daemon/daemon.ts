@@ -144,7 +144,7 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
     reporting,
     events,
     owners,
-    slots: () => null,
+    slots: () => journal.slots(),
     policy: () => config.state?.onStoreUnavailable ?? "degrade",
     counters: tally.snapshot,
     newRunId: () => randomHex(16),
@@ -179,6 +179,7 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
     jobSetId: () => jobSet,
     store: state.store,
     journal: journal.current,
+    slots: journal.slots,
     tally: tally.load,
     push: push.current,
     isDraining: () => draining,
@@ -241,6 +242,7 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
     stopAsked,
     async stop() {
       draining = true;
+      journal.stop();
       log.info("Shutting down (after currently running jobs finish)...");
       await stack.stopAll();
     },

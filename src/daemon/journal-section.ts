@@ -1,3 +1,4 @@
+import type { ClusterSlots } from "../cluster/slots/slots.ts";
 import type { Config } from "../config/model.ts";
 import type { LoggerNamed } from "../contract/log.ts";
 import type { Owners } from "../contract/ownership.ts";
@@ -8,6 +9,7 @@ import type { JobTally } from "../metrics/job-counters.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 import type { Store } from "../store/store.ts";
+import type { KeptJournal } from "./kept-journal.ts";
 
 export interface JournalSectionParts {
   readonly clock: Clock;
@@ -35,72 +37,29 @@ export interface JournalSection {
   minute(): void;
   /** Null without a `state` section. */
   current(): Journal | null;
+  /** The cluster slots of jobs, null without a `state` section. */
+  slots(): ClusterSlots | null;
+  /** Shutdown begins: no other node is asked to make way any more. */
+  stop(): void;
   /** The last counters, and a bounded wait for what is still to be written (GEN-7). */
   close(): Promise<void>;
 }
 
 export function journalSection(parts: JournalSectionParts): JournalSection {
-  const { clock, logs, self, scheduler } = parts;
-  const log = logs("cronstable.state");
-  let made: Promise<Made> | null = null;
-  let current: Made | null = null;
+  const { scheduler } = parts;
+  const log = parts.logs("cronstable.state");
+  let made: Promise<KeptJournal> | null = null;
+  let current: KeptJournal | null = null;
 
-  const load = async (): Promise<Made> => {
-    const [{ createJournal }, { createHousekeeping }, { recover }, { systemProcesses }, { bootIdentity }, tally] =
-      await Promise.all([
-        import("../journal/journal.ts"),
-        import("../journal/housekeeping.ts"),
-        import("../journal/recovery.ts"),
-        import("../journal/inflight/system-processes.ts"),
-        import("../platform/boot.ts"),
-        parts.tally(),
-      ]);
-    const { configuredBy } = await import("../journal/upkeep/manifests.ts");
-    let settings = parts.config().state;
-    const journal = createJournal({
-      self,
-      boot: bootIdentity(clock.wallNow()),
-      backend: parts.store,
-      settings() {
-        settings = parts.config().state ?? settings; // a run may end after the section has gone
-        if (settings === null) throw new Error("the journal is made for a state section");
-        return settings;
-      },
-      processes: systemProcesses(clock),
-      clock,
-      log,
-    });
-    const { recall } = scheduler;
-    const isConfigured = (job: string): boolean => scheduler.isConfigured(job);
-    const housekeeping = createHousekeeping(journal, {
-      jobs: recall.jobs,
-      configured: () => configuredBy(parts.config(), parts.jobSetId()),
-      graceSeconds: () => parts.config().state?.gcGraceSeconds ?? 0,
-      local: recall.local,
-      resumeActive: () => parts.owners.resumesRetries(),
-      ownedRuns: parts.ownedRuns,
-      paused: recall.paused,
-      resumed: recall.resumed,
-      interrupted: recall.cut,
-    });
-    return {
-      journal,
-      tally,
-      minute: () => void housekeeping.minute(),
-      recover: () =>
-        recover(journal, {
-          jobs: recall.jobs(),
-          bounds: tally.bounds,
-          local: recall.local,
-          isLive: recall.isLive,
-          hasHistory: recall.hasHistory,
-          warmed: recall.warmed,
-          interrupted: recall.cutHere,
-          seeded: ({ snapshot }) => tally.seed(snapshot, isConfigured),
-          paused: recall.paused,
-          resumed: recall.resumed,
-        }),
-    };
+  const load = async (): Promise<KeptJournal> => {
+    const [{ keepJournal }, { systemProcesses }, { bootIdentity }, tally] = await Promise.all([
+      import("./kept-journal.ts"),
+      import("../journal/inflight/system-processes.ts"),
+      import("../platform/boot.ts"),
+      parts.tally(),
+    ]);
+    const { clock } = parts;
+    return keepJournal(parts, { boot: bootIdentity(clock.wallNow()), processes: systemProcesses(clock), tally });
   };
 
   return {
@@ -111,10 +70,10 @@ export function journalSection(parts: JournalSectionParts): JournalSection {
         return;
       }
       made ??= load();
-      const loaded = await made;
+      const kept = await made;
       if (parts.config().state === null) return; // it has gone meanwhile
-      current = loaded;
-      scheduler.useJournal(loaded.journal);
+      current = kept;
+      scheduler.useJournal(kept.journal);
     },
     async recover() {
       try {
@@ -125,18 +84,8 @@ export function journalSection(parts: JournalSectionParts): JournalSection {
     },
     minute: () => current?.minute(),
     current: () => current?.journal ?? null,
-    async close() {
-      if (made === null) return;
-      const { journal, tally } = await made;
-      journal.counters.flush(tally.snapshot);
-      await journal.close();
-    },
+    slots: () => current?.slots ?? null,
+    stop: () => current?.slots.stop(),
+    close: async () => (await made)?.close(),
   };
-}
-
-interface Made {
-  readonly journal: Journal;
-  readonly tally: JobTally;
-  minute(): void;
-  recover(): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import type { ClusterSlots } from "../cluster/slots/slots.ts";
 import type { Config } from "../config/model.ts";
 import type { ControlPlane } from "../contract/control-plane.ts";
 import type { Events } from "../contract/events.ts";
@@ -25,6 +26,7 @@ export interface WebSectionParts {
   store(): Store | null;
   /** Null without a `state` section. */
   journal(): Journal | null;
+  slots(): ClusterSlots | null;
   tally(): Promise<JobTally>;
   push(): Push | null;
   isDraining(): boolean;
@@ -64,7 +66,7 @@ export function webSection(parts: WebSectionParts): WebSection {
       store,
       jobSetId: parts.jobSetId,
       host,
-      node: () => held(control),
+      node: () => heldHere(control, parts.slots()),
     });
     const control: ControlPlane = createControlPlane({
       ...parts,
@@ -79,7 +81,7 @@ export function webSection(parts: WebSectionParts): WebSection {
         const push = parts.push();
         return push === null ? null : pushControl.createPushControl(push, log);
       },
-      slot: () => null,
+      slot: (job) => parts.slots()?.state(job) ?? null,
       owner: () => null,
     });
     const metrics = createMetrics({
@@ -135,13 +137,23 @@ export function webSection(parts: WebSectionParts): WebSection {
   };
 }
 
-/** Retries that wait on this node. */
-function held(control: ControlPlane): ReturnType<StateInspectionParts["node"]> {
+/** Retries that wait on this node, and cluster slots it holds. */
+function heldHere(control: ControlPlane, slots: ClusterSlots | null): ReturnType<StateInspectionParts["node"]> {
   const retries = [];
   for (const { config, retry } of control.jobs()) {
     if (retry === null) continue;
     const { attempt, dueAt, delaySeconds } = retry;
     retries.push({ job: config.name, attempt, nextRetryAt: isoInstant(dueAt), delaySeconds });
   }
-  return { retries, slots: [] };
+  const held = slots?.held() ?? [];
+  return {
+    retries,
+    slots: held.map(({ lease: { name, holder, fence, expiresAtSeconds }, refs }) => ({
+      slot: name,
+      holder,
+      fence,
+      expiresAt: expiresAtSeconds,
+      refs,
+    })),
+  };
 }

@@ -2,6 +2,7 @@
  * From a wanted run to a launched one: concurrency on this node, the retry sequence, the job's slot in the cluster (running 1.1 steps
  * 5 to 8, 6, 7). The numbered rules are in job.rules.ts.
  */
+import { slotHeldMessage } from "../cluster/slots/messages.ts";
 import type { JobConfig } from "../config/model.ts";
 import type { RetrySettled } from "../contract/events.ts";
 import type { RunId, StopCause } from "../contract/run.ts";
@@ -110,10 +111,7 @@ export function slotAnswered(state: JobState, runId: RunId, slot: SlotVerdict): 
         const asked: JobEffect = { kind: "pursue slot", start: { ...start, request: null }, holder };
         return gone(waits.state, runId, [...waits.effects, asked]);
       }
-      const said = log(
-        "warning",
-        `Job ${start.job.name} skipped: its cluster concurrency slot is held by ${holder} (concurrencyPolicy: ${start.job.concurrencyPolicy}, concurrencyScope: cluster)`,
-      );
+      const said = log("warning", slotHeldMessage(start.job.name, holder));
       return gone(without, runId, [said, ...refusal(start, { kind: "slot-held", holder })]);
     }
   }
@@ -128,8 +126,7 @@ export function pursued(state: JobState, runId: RunId, outcome: "free" | "gave u
   const { waiting } = state;
   if (waiting === null || waiting.runId !== runId || state.stopping) return unchanged(state);
   if (outcome === "free") return state.runs.size > 0 ? unchanged(state) : begin(state, waiting);
-  const said = log("warning", `Job ${waiting.job.name}: ${holder} did not make way for it; this start is given up`);
-  return joined(refused({ ...state, waiting: null }, waiting, { kind: "slot-held", holder }), [said]);
+  return refused({ ...state, waiting: null }, waiting, { kind: "slot-held", holder });
 }
 
 /** What a run that left the set, launched or not, leads to: requests that waited for it, and the start that did. */
