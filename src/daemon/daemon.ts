@@ -40,10 +40,11 @@ const WEB_PATIENCE_MS = 5_000;
 const JOURNAL_PATIENCE_MS = 10_000;
 
 /**
- * How long the first fires wait for the store, so that runs of the first seconds have it. A store that takes longer, or hangs, is taken
- * up when it is there: no fire waits for it (GEN-3).
+ * How long the first fires wait for the store and what it remembers, so that runs of the first seconds have it, and none starts beside
+ * one that outlived the last daemon. Late by less than ten seconds, they lose no slot. A store that takes longer, or hangs, is taken up when
+ * it is there: no fire waits for it (GEN-3).
  */
-const STORE_HEAD_START_MS = 2_000;
+const STORE_HEAD_START_MS = 5_000;
 
 /** For the store to let go, its own patience and the job API's included. */
 const STATE_PATIENCE_MS = 20_000;
@@ -213,10 +214,10 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
   announce(first, jobSetId);
   scheduler.apply(first);
   await journal.apply(first);
-  const opened = state.apply(first.state);
-  await withinHeadStart(clock, opened);
+  const recalled = state.apply(first.state).then(() => recovered);
+  await withinHeadStart(clock, recalled);
   scheduler.start();
-  void opened.then(() => recovered).then(() => scheduler.resume());
+  void recalled.then(() => scheduler.resume());
   stack.onStop("scheduler", Number.POSITIVE_INFINITY, () => scheduler.stop());
   stack.onStop("reload", 1000, () => reloader.stop());
 
@@ -250,11 +251,11 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
   };
 }
 
-/** Resolves with the store, or when it has had its head start. */
-function withinHeadStart(clock: Clock, opened: Promise<void>): Promise<void> {
+/** Resolves when what the store remembers is taken up, or has had its head start. */
+function withinHeadStart(clock: Clock, recalled: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
     const cancel = clock.after(STORE_HEAD_START_MS, resolve);
-    void opened.then(() => {
+    void recalled.then(() => {
       cancel();
       resolve();
     });
