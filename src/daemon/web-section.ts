@@ -68,6 +68,7 @@ export function webSection(parts: WebSectionParts): WebSection {
       archive: () => null,
       dags: () => null,
       cluster: () => null,
+      pools: () => null,
       state: () => (parts.config().state === null ? null : state),
       push() {
         const push = parts.push();
