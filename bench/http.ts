@@ -231,6 +231,7 @@ async function startNode(jobs: readonly JobConfig[]): Promise<BenchNode> {
     archive: none,
     dags: none,
     cluster: none,
+    pools: none,
     state: none,
     push: none,
     slot: none,

@@ -76,6 +76,7 @@ export function webSection(parts: WebSectionParts): WebSection {
       archive: () => parts.journal()?.archive ?? null,
       dags: () => null,
       cluster: () => null,
+      pools: () => null,
       state: () => (parts.config().state === null ? null : state),
       push() {
         const push = parts.push();

@@ -15,6 +15,7 @@ import { mcpRoutes } from "./routes/mcp.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { openApiRoutes } from "./routes/openapi.ts";
 import { pageRoutes } from "./routes/page.ts";
+import { poolRoutes } from "./routes/pools.ts";
 import { pushRoutes } from "./routes/push.ts";
 import { runRoutes } from "./routes/runs.ts";
 import { scheduleRoutes } from "./routes/schedule.ts";
@@ -44,6 +45,7 @@ export function allRoutes(served: Served): Route[] {
     ...scheduleRoutes(served),
     ...clusterRoutes(served),
     ...dagRoutes(served),
+    ...poolRoutes(served),
     ...stateRoutes(served),
     ...pushRoutes(served),
     ...(metrics === null ? [] : metricsRoutes({ metrics: metrics.text, revision, clock }, metrics.isPublic)),

@@ -154,6 +154,7 @@ export async function startWebNode(options: {
     archive: () => null,
     dags: () => null,
     cluster: () => null,
+    pools: () => null,
     state: () => null,
     push: () => null,
     slot: () => null,

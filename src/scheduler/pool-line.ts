@@ -1,0 +1,428 @@
+import type { PoolConfig } from "../config/model.ts";
+import type { EndedEntry, PoolDocument, PoolEntry, RunningEntry, WaitingEntry } from "../contract/pool.ts";
+import type { Clock } from "../platform/clock.ts";
+import { POOL_IDLE_LOOK_MS, POOL_OPERATION_DEADLINE_MS, POOL_PASS_MS } from "./limits.ts";
+import { isLive, nextChangeAt, withTime } from "./pool-document.rules.ts";
+import { planHeads } from "./pool-heads.rules.ts";
+import { applyItems, type PoolItem, type PoolStep, poolItem } from "./pool-items.ts";
+import type { PoolStore, PoolTrouble } from "./pool-store.ts";
+import {
+  admit,
+  CLAIM_RENEWAL_MS,
+  type ClaimAnswer,
+  cancelEntry,
+  complete,
+  type HeadFacts,
+  release,
+  renew,
+} from "./pools.rules.ts";
+
+/** What becomes of a pool's work at this node. Nothing here throws or waits. */
+export interface PoolHost {
+  /** What this node knows of an entry whose turn it is; asked right before it is claimed. */
+  facts(entry: WaitingEntry): HeadFacts;
+  /**
+   * The claim is this node's: start it now, or give it back with `released`. `ladderEnded`: a newer fire, a success or a cancel came
+   * since it was queued, so without retries.
+   */
+  admitted(pool: string, entry: RunningEntry, ladderEnded: boolean): void;
+  /** Another node has the claim, or may have it: stop the process, as cancelled. */
+  lost(pool: string, entry: RunningEntry): void;
+  /**
+   * An entry that this process queued has ended without having been admitted here: it expired, was cancelled, or another node ran it
+   * ("done", also when the pool remembers nothing of it any more).
+   */
+  left(pool: string, entry: EndedEntry): void;
+}
+
+/**
+ * One pool as this node works it: what it runs there, what it has to tell the document, and when it looks at the head.
+ *   Q1. One turn at a time, and all that a turn has to write goes in one read-modify-write, renewals first: a claim of this node never
+ *       runs out by its own hand, also after the machine was asleep (P4).
+ *   Q2. What has to be told (a completion, an end of retries) is told again each pass until the store confirms it.
+ *   Q3. Whoever asks is answered within 5 s. What lands after its asker was told that it did not is undone.
+ *   Q4. A claim nobody here knows of is one whose answer never came: it goes back to the queue.
+ *   Q5. While nothing waits, runs or has to be told there is no traffic; on a shared store one look every 10 s, because another node
+ *       may have died and left work behind.
+ *   Q6. After `stop` nothing is admitted. What runs is renewed until it has ended.
+ */
+export interface PoolLine {
+  readonly config: PoolConfig;
+  /** Null: it is configured no more. What runs in it goes on. */
+  configure(config: PoolConfig | null): void;
+  /** Changes the document and answers within 5 s (Q3). */
+  ask<A>(step: PoolStep<A>, hears?: AskedFor<A>): Promise<Asked<A>>;
+  /** Has the document changed sooner or later (Q2); by `key` there is one such errand. */
+  owe<A>(key: string, step: PoolStep<A>, hears?: Owed<A>): void;
+  /** It is no longer to be told. */
+  forgive(key: string): void;
+  /** Something is to be told yet. */
+  readonly owes: boolean;
+  /** What happens to this entry is told as `left`. */
+  follow(entry: PoolEntry): void;
+  unfollow(id: string): void;
+  isFollowed(id: string): boolean;
+  finished(id: string, how: "completed" | "released"): void;
+  /** Looks at the head soon, if anything waits. */
+  kick(): void;
+  stop(): void;
+  /** Another backend: nothing of the old one is told or renewed any more. */
+  forget(): void;
+  /** Tells what is to be told once more, and is done. */
+  close(): Promise<void>;
+  /** Neither runs nor owes anything, and is configured no more. */
+  readonly isSpent: boolean;
+}
+
+export type Asked<A> = { readonly kind: "done"; readonly answer: A } | PoolTrouble;
+
+export interface AskedFor<A> {
+  landed?(answer: A): void;
+  /** The asker was told of trouble, and it landed ("answer") or may have (null). */
+  late?(answer: A | null): void;
+}
+
+export interface Owed<A> {
+  landed?(answer: A): void;
+  missed?(): void;
+}
+
+export function createPoolLine(
+  parts: {
+    readonly holder: string;
+    readonly store: PoolStore;
+    readonly host: PoolHost;
+    readonly clock: Clock;
+    readonly isShared: () => boolean;
+    readonly onLostCompletion: (pool: string, entry: RunningEntry) => void;
+  },
+  initial: PoolConfig,
+): PoolLine {
+  const { holder, store, host, clock, isShared, onLostCompletion } = parts;
+  let config = initial;
+  let isConfigured = true;
+  /** As it was read or written last; null before that. */
+  let document: PoolDocument | null = null;
+  const running = new Map<string, RunningEntry>();
+  /** Claims that are over and whose end is to be told yet; without a renewal of their own (19.4.8). */
+  const closing = new Map<string, RunningEntry>();
+  const followed = new Map<string, PoolEntry>();
+  const errands = new Map<string, PoolItem>();
+  let asks: PoolItem[] = [];
+  let renewedAtMs = clock.elapsedNow();
+  let stopped = false;
+  let closed = false;
+  let turning: Promise<void> | null = null;
+  let again = false;
+  /** Counts backends: what was asked of one is no answer of the next. */
+  let era = 0;
+  let cancelTimer = (): void => undefined;
+
+  const owe = <A>(key: string, step: PoolStep<A>, hears: Owed<A> = {}): void => {
+    const errand = poolItem(
+      step,
+      (answer) => {
+        if (errands.get(key) === errand) errands.delete(key);
+        hears.landed?.(answer);
+      },
+      () => hears.missed?.(),
+    );
+    errands.delete(key); // a newer one goes last
+    errands.set(key, errand);
+  };
+
+  /** Q1. In the same write as a completion it extends that claim too: it is ours until somebody has seen it expire (P4). */
+  const renewal = (): PoolItem[] => {
+    const ids = [...running.keys(), ...closing.keys()];
+    if (ids.length === 0) return [];
+    return [
+      poolItem(
+        (before, pool, now) => renew(before, pool, { holder, ids }, now),
+        ({ lost }) => {
+          for (const id of lost) {
+            const entry = running.get(id);
+            if (!running.delete(id) || entry === undefined) continue;
+            followed.delete(id);
+            host.lost(config.name, entry);
+          }
+        },
+      ),
+    ];
+  };
+
+  const write = async (extra: readonly PoolItem[]): Promise<PoolDocument | null> => {
+    const items = [...renewal(), ...errands.values(), ...asks, ...extra];
+    asks = [];
+    const asked = era;
+    const askedAtMs = clock.elapsedNow();
+    const pool = config;
+    const written = await store.change(pool, (before, now) => {
+      const { document: after, answer } = applyItems(items, before, pool, now);
+      return { document: withTime(after, pool, now), answer };
+    });
+    if (written.kind === "changed" && era === asked) {
+      written.answer();
+      renewedAtMs = askedAtMs;
+      return seen(written.document);
+    }
+    const trouble: PoolTrouble = written.kind === "changed" ? replaced : written;
+    for (const item of items) item.missed(trouble);
+    return null;
+  };
+
+  const look = async (): Promise<PoolDocument | null> => {
+    const asked = era;
+    const found = await store.read(config);
+    return found.kind === "read" && era === asked ? seen(found.document) : null;
+  };
+
+  const seen = (now: PoolDocument): PoolDocument => {
+    document = now;
+    const byId = new Map(now.recent.map((entry) => [entry.id, entry]));
+    for (const entry of now.entries) byId.set(entry.id, entry);
+    for (const entry of now.entries) {
+      const isOurs = entry.state === "running" && entry.holder === holder;
+      if (isOurs && !running.has(entry.id) && !closing.has(entry.id)) giveBack(entry); // Q4
+    }
+    for (const [id, last] of followed) {
+      if (running.has(id) || closing.has(id)) continue;
+      const entry = byId.get(id) ?? forgotten(last, clock.wallNow());
+      if (isLive(entry)) followed.set(id, entry);
+      else {
+        followed.delete(id);
+        if (entry.state !== "waiting" && entry.state !== "running") host.left(config.name, entry);
+      }
+    }
+    return now;
+  };
+
+  const end = (entry: RunningEntry, step: PoolStep<ClaimAnswer>, landed: (answer: ClaimAnswer) => void): void => {
+    closing.set(entry.id, entry);
+    owe(`claim ${entry.id}`, step, {
+      landed(answer) {
+        closing.delete(entry.id);
+        landed(answer);
+      },
+    });
+  };
+
+  const giveBack = (entry: RunningEntry): void => {
+    end(
+      entry,
+      (before, pool, now) => release(before, pool, { id: entry.id, holder }, now),
+      () => undefined,
+    );
+  };
+
+  /** Nobody works a pool that is gone: what was queued here in its time is not to wait in it until it expires. */
+  const takeBack = (): void => {
+    const because = "the pool is gone from the configuration";
+    for (const id of followed.keys()) {
+      if (!running.has(id)) owe(`cancel ${id}`, (before, pool, now) => cancelEntry(before, pool, { id, because }, now));
+    }
+  };
+
+  const claimOf = ({ id }: WaitingEntry, onLanded: () => void): PoolItem => {
+    return poolItem(
+      (before, pool, now) => admit(before, pool, { id, holder }, now),
+      (answer) => {
+        if (answer.kind !== "admitted") return;
+        onLanded();
+        if (stopped || !isConfigured) return giveBack(answer.entry); // Q6
+        running.set(id, answer.entry);
+        host.admitted(config.name, answer.entry, answer.ladderEnded);
+      },
+    );
+  };
+
+  /** Takes from the head what may run here, until nothing more may (P2). */
+  const dispatch = async (from: PoolDocument): Promise<void> => {
+    const claimed = new Set<string>();
+    for (let now: PoolDocument | null = from; now !== null && !stopped && isConfigured; ) {
+      const { admit: heads, cancel } = planHeads(now, host.facts);
+      let landed = 0;
+      const onLanded = (): void => {
+        landed++;
+      };
+      const items = [
+        ...cancel.map(({ entry: { id }, because }) =>
+          poolItem((before, pool, at) => cancelEntry(before, pool, { id, because }, at), onLanded),
+        ),
+        ...heads.map((head) => claimOf(head, onLanded)),
+      ];
+      // What was given back as soon as it was claimed has its next chance at the next pass.
+      if (items.length === 0 || heads.some(({ id }) => claimed.has(id))) return;
+      for (const { id } of heads) claimed.add(id);
+      now = await write(items);
+      if (landed === 0) return; // another node was faster: the next look tells
+    }
+  };
+
+  const isRenewalDue = (): boolean => running.size > 0 && clock.elapsedNow() - renewedAtMs >= CLAIM_RENEWAL_MS;
+
+  const turn = async (): Promise<void> => {
+    const mustWrite = errands.size > 0 || asks.length > 0 || isRenewalDue();
+    if (!mustWrite && (stopped || !isConfigured)) return;
+    let now = mustWrite ? await write([]) : await look();
+    if (now !== null && nextChangeAt(now) <= clock.wallNow()) now = await write([]);
+    if (now !== null) await dispatch(now);
+  };
+
+  const turns = async (): Promise<void> => {
+    cancelTimer();
+    do {
+      again = false;
+      await turn();
+    } while (again && !closed);
+    turning = null;
+    schedule();
+  };
+
+  const wake = (): void => {
+    if (closed) return;
+    again = true;
+    turning ??= turns();
+  };
+
+  /** When the next turn is due by itself (Q5, 19.4.10). */
+  const schedule = (): void => {
+    cancelTimer();
+    if (closed || turning !== null) return;
+    const inMs = Math.max(POOL_PASS_MS, Math.min(...dueTimes()));
+    cancelTimer = clock.after(inMs, wake);
+  };
+
+  const dueTimes = (): number[] => {
+    const due = [Number.POSITIVE_INFINITY];
+    if (errands.size > 0) due.push(POOL_PASS_MS);
+    if (running.size > 0) due.push(renewedAtMs + CLAIM_RENEWAL_MS - clock.elapsedNow());
+    if (stopped || !isConfigured) return due;
+    if (document === null || waits(document)) due.push(POOL_PASS_MS);
+    for (const entry of document?.entries ?? []) {
+      if (entry.state === "running" && entry.holder !== holder) due.push(entry.leaseUntil - clock.wallNow());
+    }
+    if (isShared()) due.push(POOL_IDLE_LOOK_MS);
+    return due;
+  };
+
+  wake();
+  return {
+    get config() {
+      return config;
+    },
+    configure(next) {
+      isConfigured = next !== null;
+      if (next !== null) config = next;
+      else takeBack();
+      wake();
+    },
+    ask<A>(step: PoolStep<A>, hears: AskedFor<A> = {}) {
+      return new Promise<Asked<A>>((resolve) => {
+        let open = true;
+        const give = (asked: Asked<A>): void => {
+          open = false;
+          cancelPatience();
+          resolve(asked);
+        };
+        const item = poolItem(
+          step,
+          (answer) => {
+            if (!open) return hears.late?.(answer);
+            hears.landed?.(answer);
+            give({ kind: "done", answer });
+          },
+          (trouble) => {
+            if (trouble.kind === "unavailable" && trouble.mayHaveLanded) hears.late?.(null);
+            if (open) give(trouble);
+          },
+        );
+        const cancelPatience = clock.after(POOL_OPERATION_DEADLINE_MS, () => {
+          asks = asks.filter((it) => it !== item);
+          give(silent);
+        });
+        asks.push(item);
+        wake();
+      });
+    },
+    owe(key, step, hears) {
+      owe(key, step, hears);
+      wake();
+    },
+    forgive(key) {
+      errands.delete(key);
+    },
+    get owes() {
+      return errands.size > 0;
+    },
+    follow(entry) {
+      followed.set(entry.id, entry);
+    },
+    unfollow(id) {
+      followed.delete(id);
+    },
+    isFollowed: (id) => followed.has(id),
+    finished(id, how) {
+      const entry = running.get(id);
+      if (entry === undefined) return;
+      running.delete(id);
+      if (how === "released") {
+        giveBack(entry);
+        schedule(); // not at once: what could not start now will hardly do so in the same instant
+        return;
+      }
+      followed.delete(id);
+      const step: PoolStep<ClaimAnswer> = (before, pool, now) => complete(before, pool, { id, holder }, now);
+      end(entry, step, (answer) => {
+        if (answer === "lost") onLostCompletion(config.name, entry);
+      });
+      wake();
+    },
+    kick() {
+      if (document === null || waits(document)) wake();
+    },
+    stop() {
+      stopped = true;
+      schedule();
+    },
+    forget() {
+      era++;
+      running.clear();
+      closing.clear();
+      followed.clear();
+      errands.clear();
+      document = null;
+      wake();
+    },
+    async close() {
+      stopped = true;
+      closed = true;
+      cancelTimer();
+      await turning;
+      if (errands.size > 0) await write([]);
+    },
+    get isSpent() {
+      return !isConfigured && running.size === 0 && errands.size === 0 && asks.length === 0 && turning === null;
+    },
+  };
+}
+
+const silent: PoolTrouble = {
+  kind: "unavailable",
+  why: `no answer within ${POOL_OPERATION_DEADLINE_MS / 1000} s`,
+  mayHaveLanded: true,
+};
+
+const replaced: PoolTrouble = {
+  kind: "unavailable",
+  why: "the state backend has been replaced",
+  mayHaveLanded: false,
+};
+
+function waits({ entries }: PoolDocument): boolean {
+  return entries.some(({ state }) => state === "waiting");
+}
+
+/** What ran elsewhere and left no trace: the pool remembers only so many. */
+function forgotten(last: PoolEntry, now: number): EndedEntry {
+  return { ...last, state: "done", leaseUntil: null, finishedAt: now, reason: null };
+}
