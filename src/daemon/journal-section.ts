@@ -7,6 +7,7 @@ import type { Journal } from "../journal/journal.ts";
 import type { RunOwnership } from "../journal/upkeep/dag-runs.ts";
 import type { JobTally } from "../metrics/job-counters.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { PoolQueues } from "../scheduler/pool-queue.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 import type { Store } from "../store/store.ts";
 import type { KeptJournal } from "./kept-journal.ts";
@@ -39,7 +40,9 @@ export interface JournalSection {
   current(): Journal | null;
   /** The cluster slots of jobs, null without a `state` section. */
   slots(): ClusterSlots | null;
-  /** Shutdown begins: no other node is asked to make way any more. */
+  /** The queues of pools, null without a `state` section. */
+  pools(): PoolQueues | null;
+  /** Shutdown begins: no other node is asked to make way any more, and no pool admits anything here. */
   stop(): void;
   /** The last counters, and a bounded wait for what is still to be written (GEN-7). */
   close(): Promise<void>;
@@ -63,7 +66,7 @@ export function journalSection(parts: JournalSectionParts): JournalSection {
   };
 
   return {
-    async apply({ state }) {
+    async apply({ state, pools }) {
       if (state === null) {
         current = null;
         scheduler.useJournal(null);
@@ -73,6 +76,7 @@ export function journalSection(parts: JournalSectionParts): JournalSection {
       const kept = await made;
       if (parts.config().state === null) return; // it has gone meanwhile
       current = kept;
+      kept.pools.configure(pools);
       scheduler.useJournal(kept.journal);
     },
     async recover() {
@@ -85,7 +89,11 @@ export function journalSection(parts: JournalSectionParts): JournalSection {
     minute: () => current?.minute(),
     current: () => current?.journal ?? null,
     slots: () => current?.slots ?? null,
-    stop: () => current?.slots.stop(),
+    pools: () => current?.pools ?? null,
+    stop() {
+      current?.slots.stop();
+      current?.pools.stop();
+    },
     close: async () => (await made)?.close(),
   };
 }

@@ -8,12 +8,14 @@ import { createLockTrust } from "../journal/lock-trust.ts";
 import { recover } from "../journal/recovery.ts";
 import { configuredBy } from "../journal/upkeep/manifests.ts";
 import type { JobTally } from "../metrics/job-counters.ts";
+import { createPoolQueues, type PoolQueues } from "../scheduler/pool-queue.ts";
 import type { JournalSectionParts } from "./journal-section.ts";
 
 /** The journal and all that lives on it beside the scheduler. */
 export interface KeptJournal {
   readonly journal: Journal;
   readonly slots: ClusterSlots;
+  readonly pools: PoolQueues;
   /** What there was before this daemon, or before its backend came back, is taken up. */
   recover(): Promise<void>;
   minute(): void;
@@ -44,13 +46,16 @@ export function keepJournal(
     clock,
     log,
   });
+  const locks = createLockTrust({ backend: store, log });
+  const jobLog = logs("cronstable");
+  const pools = createPoolQueues({ self, backend: store, locks, host: scheduler.poolHost, clock, log: jobLog });
   const slots = createClusterSlots({
     self,
     backend: store,
-    locks: createLockTrust({ backend: store, log }),
+    locks,
     ttlSeconds: () => settings().slotTtlSeconds,
     clock,
-    log: logs("cronstable"),
+    log: jobLog,
     onYield: scheduler.yieldSlot,
   });
   const housekeeping = createHousekeeping(journal, {
@@ -68,6 +73,7 @@ export function keepJournal(
   return {
     journal,
     slots,
+    pools,
     recover() {
       slots.forget(); // of the backend before this one
       return recover(journal, {
@@ -85,6 +91,7 @@ export function keepJournal(
     },
     minute: () => void housekeeping.minute(),
     async close() {
+      await pools.close();
       journal.counters.flush(tally.snapshot);
       await journal.close();
     },

@@ -3,6 +3,7 @@ import type { Config } from "../config/model.ts";
 import type { ControlPlane } from "../contract/control-plane.ts";
 import type { Events } from "../contract/events.ts";
 import type { LoggerNamed } from "../contract/log.ts";
+import type { PoolControl } from "../contract/pool-control.ts";
 import type { Web } from "../http/web.ts";
 import { isoInstant } from "../journal/instant.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -27,6 +28,7 @@ export interface WebSectionParts {
   /** Null without a `state` section. */
   journal(): Journal | null;
   slots(): ClusterSlots | null;
+  pools(): PoolControl | null;
   tally(): Promise<JobTally>;
   push(): Push | null;
   isDraining(): boolean;
@@ -76,7 +78,7 @@ export function webSection(parts: WebSectionParts): WebSection {
       archive: () => parts.journal()?.archive ?? null,
       dags: () => null,
       cluster: () => null,
-      pools: () => null,
+      pools: parts.pools,
       state: () => (parts.config().state === null ? null : state),
       push() {
         const push = parts.push();
