@@ -54,8 +54,6 @@ export interface PoolLine {
   ask<A>(step: PoolStep<A>, hears?: AskedFor<A>): Promise<Asked<A>>;
   /** Has the document changed sooner or later (Q2); by `key` there is one such errand. */
   owe<A>(key: string, step: PoolStep<A>, hears?: Owed<A>): void;
-  /** It is no longer to be told. */
-  forgive(key: string): void;
   /** Something is to be told yet. */
   readonly owes: boolean;
   /** What happens to this entry is told as `left`. */
@@ -347,9 +345,6 @@ export function createPoolLine(
     owe(key, step, hears) {
       owe(key, step, hears);
       wake();
-    },
-    forgive(key) {
-      errands.delete(key);
     },
     get owes() {
       return errands.size > 0;
