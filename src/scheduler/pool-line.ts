@@ -1,10 +1,11 @@
 import type { PoolConfig } from "../config/model.ts";
 import type { EndedEntry, PoolDocument, PoolEntry, RunningEntry, WaitingEntry } from "../contract/pool.ts";
 import type { Clock } from "../platform/clock.ts";
-import { POOL_IDLE_LOOK_MS, POOL_OPERATION_DEADLINE_MS, POOL_PASS_MS } from "./limits.ts";
+import { type Asked, type AskedFor, poolAsk } from "./pool-ask.ts";
 import { isLive, nextChangeAt, withTime } from "./pool-document.rules.ts";
 import { planHeads } from "./pool-heads.rules.ts";
 import { applyItems, type PoolItem, type PoolStep, poolItem } from "./pool-items.ts";
+import { nextPassInMs, waits } from "./pool-passes.rules.ts";
 import type { PoolStore, PoolTrouble } from "./pool-store.ts";
 import {
   admit,
@@ -54,8 +55,6 @@ export interface PoolLine {
   ask<A>(step: PoolStep<A>, hears?: AskedFor<A>): Promise<Asked<A>>;
   /** Has the document changed sooner or later (Q2); by `key` there is one such errand. */
   owe<A>(key: string, step: PoolStep<A>, hears?: Owed<A>): void;
-  /** It is no longer to be told. */
-  forgive(key: string): void;
   /** Something is to be told yet. */
   readonly owes: boolean;
   /** What happens to this entry is told as `left`. */
@@ -72,14 +71,6 @@ export interface PoolLine {
   close(): Promise<void>;
   /** Neither runs nor owes anything, and is configured no more. */
   readonly isSpent: boolean;
-}
-
-export type Asked<A> = { readonly kind: "done"; readonly answer: A } | PoolTrouble;
-
-export interface AskedFor<A> {
-  landed?(answer: A): void;
-  /** The asker was told of trouble, and it landed ("answer") or may have (null). */
-  late?(answer: A | null): void;
 }
 
 export interface Owed<A> {
@@ -284,25 +275,18 @@ export function createPoolLine(
     turning ??= turns();
   };
 
-  /** When the next turn is due by itself (Q5, 19.4.10). */
   const schedule = (): void => {
     cancelTimer();
     if (closed || turning !== null) return;
-    const inMs = Math.max(POOL_PASS_MS, Math.min(...dueTimes()));
-    cancelTimer = clock.after(inMs, wake);
-  };
-
-  const dueTimes = (): number[] => {
-    const due = [Number.POSITIVE_INFINITY];
-    if (errands.size > 0) due.push(POOL_PASS_MS);
-    if (running.size > 0) due.push(renewedAtMs + CLAIM_RENEWAL_MS - clock.elapsedNow());
-    if (stopped || !isConfigured) return due;
-    if (document === null || waits(document)) due.push(POOL_PASS_MS);
-    for (const entry of document?.entries ?? []) {
-      if (entry.state === "running" && entry.holder !== holder) due.push(entry.leaseUntil - clock.wallNow());
-    }
-    if (isShared()) due.push(POOL_IDLE_LOOK_MS);
-    return due;
+    const facts = {
+      document,
+      holder,
+      owes: errands.size > 0,
+      renewalInMs: running.size > 0 ? renewedAtMs + CLAIM_RENEWAL_MS - clock.elapsedNow() : null,
+      isWorked: !stopped && isConfigured,
+      isShared: isShared(),
+    };
+    cancelTimer = clock.after(nextPassInMs(facts, clock.wallNow()), wake);
   };
 
   wake();
@@ -316,40 +300,17 @@ export function createPoolLine(
       else takeBack();
       wake();
     },
-    ask<A>(step: PoolStep<A>, hears: AskedFor<A> = {}) {
-      return new Promise<Asked<A>>((resolve) => {
-        let open = true;
-        const give = (asked: Asked<A>): void => {
-          open = false;
-          cancelPatience();
-          resolve(asked);
-        };
-        const item = poolItem(
-          step,
-          (answer) => {
-            if (!open) return hears.late?.(answer);
-            hears.landed?.(answer);
-            give({ kind: "done", answer });
-          },
-          (trouble) => {
-            if (trouble.kind === "unavailable" && trouble.mayHaveLanded) hears.late?.(null);
-            if (open) give(trouble);
-          },
-        );
-        const cancelPatience = clock.after(POOL_OPERATION_DEADLINE_MS, () => {
-          asks = asks.filter((it) => it !== item);
-          give(silent);
-        });
-        asks.push(item);
-        wake();
+    ask(step, hears = {}) {
+      const { item, answer } = poolAsk(clock, step, hears, (late) => {
+        asks = asks.filter((it) => it !== late);
       });
+      asks.push(item);
+      wake();
+      return answer;
     },
     owe(key, step, hears) {
       owe(key, step, hears);
       wake();
-    },
-    forgive(key) {
-      errands.delete(key);
     },
     get owes() {
       return errands.size > 0;
@@ -406,21 +367,11 @@ export function createPoolLine(
   };
 }
 
-const silent: PoolTrouble = {
-  kind: "unavailable",
-  why: `no answer within ${POOL_OPERATION_DEADLINE_MS / 1000} s`,
-  mayHaveLanded: true,
-};
-
 const replaced: PoolTrouble = {
   kind: "unavailable",
   why: "the state backend has been replaced",
   mayHaveLanded: false,
 };
-
-function waits({ entries }: PoolDocument): boolean {
-  return entries.some(({ state }) => state === "waiting");
-}
 
 /** What ran elsewhere and left no trace: the pool remembers only so many. */
 function forgotten(last: PoolEntry, now: number): EndedEntry {

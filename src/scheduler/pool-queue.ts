@@ -118,7 +118,6 @@ export function createPoolQueues(parts: {
     const scope = scopeOf(work);
     let isNew = false;
     let epochSeen: number | null = null;
-    line.forgive(`withdraw ${work.id}`);
     const asked = await line.ask<EnqueueAnswer>(
       (before, config, now) => {
         isNew = ![...before.entries, ...before.recent].some(({ id }) => id === work.id);
