@@ -39,7 +39,8 @@ export function createPoolGate(parts: {
   job(name: string): JobConfig | null;
   active(name: string): ActiveJob | null;
   existing(name: string): ActiveJob | null;
-  isIdle(name: string): boolean;
+  /** A run of the job lives here, of this daemon or the one before it. */
+  isRunning(name: string): boolean;
   settled(own: ActiveJob): void;
 }): PoolGate {
   const { node, queues, owners, clock, log, newRunId, existing } = parts;
@@ -140,13 +141,13 @@ export function createPoolGate(parts: {
         job: job === null ? null : { digest: jobDigest(job), isEnabled: job.enabled },
         isOwner: job !== null && owners.of(job).kind === "here",
         isPaused: pauseInForce(pause, clock.wallNow()) !== null,
-        isForbidden: job?.concurrencyPolicy === "Forbid" && !parts.isIdle(name),
+        isForbidden: job?.concurrencyPolicy === "Forbid" && parts.isRunning(name),
       };
     },
     admitted(pool, entry, ladderEnded) {
       const own = parts.active(entry.name);
       const job = own?.controller.state.job ?? null;
-      if (own === null || job === null) {
+      if (own === null || job === null || own.controller.state.stopping) {
         queues()?.released(pool, entry.id);
         return;
       }

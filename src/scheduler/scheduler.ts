@@ -181,7 +181,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     job: (name) => configured(name),
     active: (name) => activeJob(name),
     existing: (name) => active.get(name) ?? null,
-    isIdle: (name) => isIdleHere(name),
+    isRunning: (name) => isLive(name) || survivorOf(name) !== null,
     settled: (own) => settled(own),
   });
 
@@ -203,6 +203,11 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
   const survivorOf = (name: string): number | null => recorder.journal?.inFlight.survivor(name)?.pid ?? null;
 
   const configured = (name: string): JobConfig | null => jobs.get(name) ?? null;
+
+  const isLive = (name: string): boolean => {
+    const state = active.get(name)?.controller.state;
+    return state !== undefined && (state.runs.size > 0 || state.waiting !== null);
+  };
 
   const isIdleHere = (name: string): boolean => {
     const state = active.get(name)?.controller.state;

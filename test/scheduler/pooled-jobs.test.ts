@@ -49,7 +49,7 @@ test("8: a start by hand is told that it is queued, and starts in its turn", asy
   await it.until("12:01:01");
   expect(await answer).toMatchObject({ kind: "queued", pool: "db" });
   await it.until("12:20");
-  expect(it.transcript()).toContain("b         start     manual");
+  expect(it.transcript()).toMatch(/b +start +manual/);
 });
 
 test("F-31, 47: a retry waits in the queue and keeps its attempt; a success ends the sequence", async () => {
@@ -59,7 +59,7 @@ test("F-31, 47: a retry waits in the queue and keeps its attempt; a success ends
   });
   await it.until("12:30");
   expect(it.transcript()).toMatch(
-    /flaky {5}retry {5}#1 in 60s[\s\S]*flaky {5}start {5}retry 1[\s\S]*flaky {5}settled {3}retry 1: succeeded/,
+    /flaky +retry +#1 in 60s[\s\S]*flaky +start +retry 1[\s\S]*flaky +settled +retry 1: succeeded/,
   );
 });
 
@@ -68,8 +68,8 @@ test("F-21: a fire ends the retries before it waits, and is admitted with a ladd
     "./flaky.sh": exits(1),
   });
   await it.until("13:30");
-  expect(it.transcript()).toContain("13:00:00  flaky     settled   retry 1: superseded");
-  expect(it.transcript().match(/retry {5}#1 in 4000s/g)).toHaveLength(2);
+  expect(it.transcript()).toMatch(/13:00:00 +flaky +settled +retry 1: superseded/);
+  expect(it.transcript().match(/retry +#1 in 4000s/g)).toHaveLength(2);
 });
 
 test("19.4.6: what waits longer than its time is given up, with the reason", async () => {
@@ -78,7 +78,7 @@ test("19.4.6: what waits longer than its time is given up, with the reason", asy
   });
   await it.until("12:30");
   expect(it.starts("late")).toHaveLength(0);
-  expect(it.transcript()).toMatch(/late {6}refused {3}schedule: pool-refused/);
+  expect(it.transcript()).toMatch(/late +refused +schedule: pool-refused/);
 });
 
 test("19.4.5, 46: a full queue drops the fire with a warning and the daemon goes on", async () => {
@@ -88,7 +88,7 @@ test("19.4.5, 46: a full queue drops the fire with a warning and the daemon goes
   await it.until("12:30");
   expect(it.log.filter((line) => line.includes("could not enter pool db: its queue is full"))).not.toHaveLength(0);
   await it.until("13:30");
-  expect(jobs.flatMap(({ name }) => it.starts(name)).length).toBeGreaterThan(3);
+  expect(jobs.flatMap(({ name }) => it.starts(name)).length).toBe(2);
 });
 
 test("19.4.10: a shutdown leaves what waits in the queue, and the next daemon runs it", async () => {
