@@ -8,6 +8,7 @@ import type { JobPause, PauseChannel } from "../contract/pause.ts";
 import type { Reporting } from "../contract/report.ts";
 import type { RunId } from "../contract/run.ts";
 import type { Journal } from "../journal/journal.ts";
+import { latestSuccessAt } from "../journal/ledger/latest.rules.ts";
 import { movesBetweenNodes } from "../journal/retries/claims.ts";
 import type { UnavailablePolicy } from "../journal/unavailable.rules.ts";
 import type { Clock, EpochMs } from "../platform/clock.ts";
@@ -146,6 +147,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
       const isOwner = job !== undefined && owners.of(job).kind === "here";
       return { isOwner, runningSince: startsOf(active.get(name)?.controller.state) };
     },
+    lastSuccessAt: (name) => latestSuccessAt(active.get(name)?.history.rows ?? []),
     onLatch: (job, check, late) => events.emit("job.late", { job, check, late, at: clock.wallNow() }),
   });
 
