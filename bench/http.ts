@@ -238,7 +238,7 @@ async function startNode(jobs: readonly JobConfig[]): Promise<BenchNode> {
     launch({ job }, onEvent) {
       const startedAt = clock.wallNow();
       launches.push({ job: job.name, at: startedAt });
-      const source = liveOutput();
+      const source = liveOutput(clock);
       outputs.set(job.name, source);
       live.push(() => finish(source, startedAt, onEvent));
       return { stop: () => undefined, output: source.output, resourcesNow: () => null };

@@ -43,6 +43,8 @@ export interface LiveResources {
 export interface OutputLine {
   readonly stream: "stdout" | "stderr" | "verify.stdout" | "verify.stderr";
   readonly line: string;
+  /** When it was read from the command. Absent where only the text was kept. */
+  readonly readAt?: EpochMs;
 }
 
 /** Newest lines of a run, and those to come (running 2, live log). */

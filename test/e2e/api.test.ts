@@ -3,25 +3,7 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { expect, test } from "vitest";
-import { type Folder, type Program, withFolder } from "../support/daemon-process.ts";
-
-/** A daemon whose API listens on a port of its own, and on a socket file. */
-async function withApi(
-  folder: Folder,
-  jobs: string,
-  web = "",
-): Promise<{ daemon: Program; port: number; url: string }> {
-  const daemon = folder.start(
-    "-c",
-    folder.write(
-      "api.yaml",
-      `web: {listen: ["http://127.0.0.1:0", "unix://${folder.path}/api.sock"]${web}}\njobs: [${jobs}]\n`,
-    ),
-  );
-  const [, port] = await daemon.seen(/started listening on http:\/\/127\.0\.0\.1:0\D+(\d+)/);
-  await daemon.seen(/started listening on unix:/);
-  return { daemon, port: Number(port), url: `http://127.0.0.1:${port}` };
-}
+import { type Folder, withApi, withFolder } from "../support/daemon-process.ts";
 
 /** Sends bytes and keeps the connection. */
 async function opened(

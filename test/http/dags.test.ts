@@ -142,7 +142,7 @@ test("reads pass on what the engine says", async () => {
 });
 
 test("a task's log is followed under its exact key", async () => {
-  const source = liveOutput();
+  const source = liveOutput(node.clock);
   answers.taskOutput = (_dag: string, _run: string, taskKey: string) => ({
     kind: "answer",
     value: taskKey === "process#0" ? source.output : null,

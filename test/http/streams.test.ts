@@ -37,6 +37,9 @@ async function follow(path: string, headers: Record<string, string> = {}): Promi
   return { response, sent, text: () => text, ended: new Promise((resolve) => response.once("close", resolve)) };
 }
 
+/** Of a run's own log: with its number and the instant it was read. */
+const numbered = (id: number, text: string, stream = "stdout", second = "05"): string =>
+  `id: ${id}\nevent: line\ndata: {"stream":"${stream}","line":${JSON.stringify(text)},"ts":"2026-11-30T08:49:${second}+00:00"}\n\n`;
 const line = (text: string, stream = "stdout"): string =>
   `event: line\ndata: {"stream":"${stream}","line":${JSON.stringify(text)}}\n\n`;
 const END = "event: end\ndata: {}\n\n";
@@ -181,21 +184,22 @@ test("stopping the API ends every tail at once, whatever its run does", async ()
   await stopped;
 });
 
-test("a run has its log by its id: numbered, and taken up again where the reader was cut off", async () => {
+test("a run has its log by its id: numbered and timed, and taken up again where the reader was cut off", async () => {
   await node.post("/jobs/job/start");
   const run = node.run("job");
   const path = `/jobs/job/runs/${run.runId}/logs`;
   const first = await follow(path);
   run.print("stdout", "one", "two");
   await expect.poll(first.text).toContain("two");
-  expect(first.text()).toBe(`id: 1\n${line("one")}id: 2\n${line("two")}`);
+  expect(first.text()).toBe(numbered(1, "one") + numbered(2, "two"));
   first.sent.destroy();
+  await node.until("2026-11-30T08:49:07Z");
   run.print("stderr", "three");
   const again = await follow(path, { "last-event-id": "2" });
   run.exit(3);
   await again.ended;
   expect(again.text()).toBe(
-    `id: 3\n${line("three", "stderr")}event: end\ndata: {"runId":"${run.runId}","outcome":"failure","source":"live"}\n\n`,
+    `${numbered(3, "three", "stderr", "07")}event: end\ndata: {"runId":"${run.runId}","outcome":"failure","source":"live"}\n\n`,
   );
   expect((await node.get(`${path}?after=1`)).text).toMatch(/^id: 2\n/);
   expect((await node.get("/jobs/job/runs/nope/logs")).json()).toEqual({ error: "job 'job' has no run 'nope'" });
@@ -208,6 +212,6 @@ test("lines that are kept no more are told as a gap", async () => {
   run.exit(0);
   const { text } = await node.get(`/jobs/job/runs/${run.runId}/logs?after=100`);
   expect(text).toMatch(
-    /^event: gap\ndata: \{"missed":400\}\n\nid: 501\nevent: line\ndata: \{"stream":"stdout","line":"501"\}\n/,
+    /^event: gap\ndata: \{"missed":400\}\n\nid: 501\nevent: line\ndata: \{"stream":"stdout","line":"501","ts":"[^"]+"\}\n/,
   );
 });

@@ -33,7 +33,7 @@ describe("whether a block would act", () => {
   });
 });
 
-test("all reporters of a block run side by side; one that fails stops no other (acceptance 32)", async () => {
+test("all reporters of a block run side by side; one that fails stops no other (F-50, acceptance 32)", async () => {
   const mails = closing(await mailServer());
   const web = closing(await webReceiver());
   const { reporting, lines } = startReporting();

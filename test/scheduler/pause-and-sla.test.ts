@@ -26,7 +26,7 @@ describe("a paused job", () => {
     expect(node.log).toContain("INFO Job job skipped: paused until 2026-03-01T13:01:10.000Z (maintenance)");
   });
 
-  test("defers a due retry without using it up, and starts by hand all the same", async () => {
+  test("F-29: defers a due retry without using it up, and starts by hand all the same", async () => {
     const node = startNode({
       at: "2026-03-01T11:59:50Z",
       commands: { "./flaky.sh": exits(1, 0, 0) },

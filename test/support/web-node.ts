@@ -236,7 +236,7 @@ function playedRun(
   identity: Pick<PlayedRun, "job" | "runId" | "pid">,
   onEvent: (event: RunEvent) => void,
 ) {
-  const source = liveOutput();
+  const source = liveOutput(clock);
   const startedAt = clock.wallNow();
   let stopped: StopCause | null = null;
   let resources: LiveResources | null = null;
