@@ -192,7 +192,7 @@ async function lag(store: Store | null): Promise<number> {
 function node(
   jobs: readonly JobConfig[],
   store: Store | null,
-  onLaunch: (slot: number, at: number) => void = () => {},
+  told: { readonly finished?: (job: string) => void; readonly launched?: (slot: number, at: number) => void },
 ) {
   const events = createEvents(quiet);
   let left = 0;
