@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { simulatedClock } from "../../../src/platform/simulated-clock.ts";
 import { collectGarbage, type Removed } from "../../../src/store/admin/collect-garbage.ts";
 import type { Uses } from "../../../src/store/admin/what-to-keep.ts";
 import type { Operation } from "../../../src/store/engine.ts";
@@ -8,7 +9,6 @@ import { jsonFloat } from "../../../src/store/json.ts";
 import { memoryMedium } from "../../../src/store/memory/medium.ts";
 import { type Conduct, openMemoryStore } from "../../../src/store/memory/open.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { simulatedClock } from "../../support/simulated-clock.ts";
 import { openedStore } from "../support/filesystem.ts";
 import { done } from "../support/outcome.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
