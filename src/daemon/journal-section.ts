@@ -1,6 +1,8 @@
 import type { Config } from "../config/model.ts";
 import type { LoggerNamed } from "../contract/log.ts";
 import type { Owners } from "../contract/ownership.ts";
+import type { Boot } from "../journal/boot/boot-marker.ts";
+import type { Processes } from "../journal/inflight/inflight.ts";
 import type { DaemonProcess } from "../journal/inflight/inflight-record.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { RunOwnership } from "../journal/upkeep/dag-runs.ts";
@@ -9,10 +11,18 @@ import type { Clock } from "../platform/clock.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 import type { Store } from "../store/store.ts";
 
+/** What the journal sees of the machine: in which boot it is, and which processes live there. */
+export interface JournalHost {
+  readonly boot: Boot;
+  readonly processes: Processes;
+}
+
 export interface JournalSectionParts {
   readonly clock: Clock;
   readonly logs: LoggerNamed;
   readonly self: DaemonProcess;
+  /** Asked with the first `state` section. */
+  host(): Promise<JournalHost>;
   readonly scheduler: Scheduler;
   readonly owners: Owners;
   /** The store of the moment, null while there is none. */
@@ -20,10 +30,13 @@ export interface JournalSectionParts {
   /** In force now. */
   config(): Config;
   jobSetId(): string;
-  tally(): Promise<JobTally>;
+  tally(): Promise<KeptTally>;
   /** Which runs of DAGs this node advances. */
   readonly ownedRuns: RunOwnership;
 }
+
+/** What of the counters is kept, and taken up again. */
+type KeptTally = Pick<JobTally, "bounds" | "snapshot" | "seed">;
 
 /** The journal of the `state` section in force, and what it does at its own time. */
 export interface JournalSection {
@@ -46,27 +59,25 @@ export function journalSection(parts: JournalSectionParts): JournalSection {
   let current: Made | null = null;
 
   const load = async (): Promise<Made> => {
-    const [{ createJournal }, { createHousekeeping }, { recover }, { systemProcesses }, { bootIdentity }, tally] =
-      await Promise.all([
-        import("../journal/journal.ts"),
-        import("../journal/housekeeping.ts"),
-        import("../journal/recovery.ts"),
-        import("../journal/inflight/system-processes.ts"),
-        import("../platform/boot.ts"),
-        parts.tally(),
-      ]);
+    const [{ createJournal }, { createHousekeeping }, { recover }, { boot, processes }, tally] = await Promise.all([
+      import("../journal/journal.ts"),
+      import("../journal/housekeeping.ts"),
+      import("../journal/recovery.ts"),
+      parts.host(),
+      parts.tally(),
+    ]);
     const { configuredBy } = await import("../journal/upkeep/manifests.ts");
     let settings = parts.config().state;
     const journal = createJournal({
       self,
-      boot: bootIdentity(clock.wallNow()),
+      boot,
       backend: parts.store,
       settings() {
         settings = parts.config().state ?? settings; // a run may end after the section has gone
         if (settings === null) throw new Error("the journal is made for a state section");
         return settings;
       },
-      processes: systemProcesses(clock),
+      processes,
       clock,
       log,
     });
@@ -136,7 +147,16 @@ export function journalSection(parts: JournalSectionParts): JournalSection {
 
 interface Made {
   readonly journal: Journal;
-  readonly tally: JobTally;
+  readonly tally: KeptTally;
   minute(): void;
   recover(): Promise<void>;
+}
+
+/** The machine the daemon runs on. Nothing of it is loaded before it is asked for. */
+export async function thisHost(clock: Clock): Promise<JournalHost> {
+  const [{ systemProcesses }, { bootIdentity }] = await Promise.all([
+    import("../journal/inflight/system-processes.ts"),
+    import("../platform/boot.ts"),
+  ]);
+  return { boot: bootIdentity(clock.wallNow()), processes: systemProcesses(clock) };
 }
