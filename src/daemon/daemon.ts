@@ -17,7 +17,7 @@ import { createScheduler, type LiveJob, type Scheduler } from "../scheduler/sche
 import { createEvents } from "./event-bus.ts";
 import { inactiveParts } from "./inactive.ts";
 import { jobTally } from "./job-tally.ts";
-import { journalSection } from "./journal-section.ts";
+import { journalSection, thisHost } from "./journal-section.ts";
 import type { Loaded } from "./load-aside.ts";
 import { LoggingProblem, logTree } from "./logging/dict-config.ts";
 import type { Logs } from "./logging/logs.ts";
@@ -162,6 +162,7 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
     clock,
     logs: logs.named,
     self,
+    host: () => thisHost(clock),
     scheduler,
     owners,
     store: state.store,

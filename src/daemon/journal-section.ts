@@ -2,6 +2,8 @@ import type { ClusterSlots } from "../cluster/slots/slots.ts";
 import type { Config } from "../config/model.ts";
 import type { LoggerNamed } from "../contract/log.ts";
 import type { Owners } from "../contract/ownership.ts";
+import type { Boot } from "../journal/boot/boot-marker.ts";
+import type { Processes } from "../journal/inflight/inflight.ts";
 import type { DaemonProcess } from "../journal/inflight/inflight-record.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { RunOwnership } from "../journal/upkeep/dag-runs.ts";
@@ -12,10 +14,21 @@ import type { Scheduler } from "../scheduler/scheduler.ts";
 import type { Store } from "../store/store.ts";
 import type { KeptJournal } from "./kept-journal.ts";
 
+/** What the journal sees of the machine: in which boot it is, and which processes live there. */
+export interface JournalHost {
+  readonly boot: Boot;
+  readonly processes: Processes;
+}
+
+/** What of the counters is kept, and taken up again. */
+export type KeptTally = Pick<JobTally, "bounds" | "snapshot" | "seed">;
+
 export interface JournalSectionParts {
   readonly clock: Clock;
   readonly logs: LoggerNamed;
   readonly self: DaemonProcess;
+  /** Asked with the first `state` section. */
+  host(): Promise<JournalHost>;
   readonly scheduler: Scheduler;
   readonly owners: Owners;
   /** The store of the moment, null while there is none. */
@@ -23,7 +36,7 @@ export interface JournalSectionParts {
   /** In force now. */
   config(): Config;
   jobSetId(): string;
-  tally(): Promise<JobTally>;
+  tally(): Promise<KeptTally>;
   /** Which runs of DAGs this node advances. */
   readonly ownedRuns: RunOwnership;
 }
@@ -55,14 +68,12 @@ export function journalSection(parts: JournalSectionParts): JournalSection {
   let current: KeptJournal | null = null;
 
   const load = async (): Promise<KeptJournal> => {
-    const [{ keepJournal }, { systemProcesses }, { bootIdentity }, tally] = await Promise.all([
+    const [{ keepJournal }, host, tally] = await Promise.all([
       import("./kept-journal.ts"),
-      import("../journal/inflight/system-processes.ts"),
-      import("../platform/boot.ts"),
+      parts.host(),
       parts.tally(),
     ]);
-    const { clock } = parts;
-    return keepJournal(parts, { boot: bootIdentity(clock.wallNow()), processes: systemProcesses(clock), tally });
+    return keepJournal(parts, host, tally);
   };
 
   return {
@@ -96,4 +107,13 @@ export function journalSection(parts: JournalSectionParts): JournalSection {
     },
     close: async () => (await made)?.close(),
   };
+}
+
+/** The machine the daemon runs on. Nothing of it is loaded before it is asked for. */
+export async function thisHost(clock: Clock): Promise<JournalHost> {
+  const [{ systemProcesses }, { bootIdentity }] = await Promise.all([
+    import("../journal/inflight/system-processes.ts"),
+    import("../platform/boot.ts"),
+  ]);
+  return { boot: bootIdentity(clock.wallNow()), processes: systemProcesses(clock) };
 }

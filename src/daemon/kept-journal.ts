@@ -1,15 +1,12 @@
 import { type ClusterSlots, createClusterSlots } from "../cluster/slots/slots.ts";
 import type { StateConfig } from "../config/model.ts";
-import type { Boot } from "../journal/boot/boot-marker.ts";
 import { createHousekeeping } from "../journal/housekeeping.ts";
-import type { Processes } from "../journal/inflight/inflight.ts";
 import { createJournal, type Journal } from "../journal/journal.ts";
 import { createLockTrust } from "../journal/lock-trust.ts";
 import { recover } from "../journal/recovery.ts";
 import { configuredBy } from "../journal/upkeep/manifests.ts";
-import type { JobTally } from "../metrics/job-counters.ts";
 import { createPoolQueues, type PoolQueues } from "../scheduler/pool-queue.ts";
-import type { JournalSectionParts } from "./journal-section.ts";
+import type { JournalHost, JournalSectionParts, KeptTally } from "./journal-section.ts";
 
 /** The journal and all that lives on it beside the scheduler. */
 export interface KeptJournal {
@@ -24,8 +21,9 @@ export interface KeptJournal {
 
 /** Made once per process, with the first `state` section (GEN-6). */
 export function keepJournal(
-  parts: Omit<JournalSectionParts, "tally">,
-  { boot, processes, tally }: { readonly boot: Boot; readonly processes: Processes; readonly tally: JobTally },
+  parts: Omit<JournalSectionParts, "host" | "tally">,
+  { boot, processes }: JournalHost,
+  tally: KeptTally,
 ): KeptJournal {
   const { clock, logs, self, scheduler, owners, store } = parts;
   const log = logs("cronstable.state");

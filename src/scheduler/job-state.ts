@@ -152,7 +152,7 @@ export type PoolAnswer =
   | { readonly kind: "queued"; readonly pool: string; readonly queueId: string; readonly retryEpoch: number }
   /** The retry's sequence has ended elsewhere. */
   | { readonly kind: "superseded" }
-  | { readonly kind: "refused"; readonly pool: string; readonly why: string };
+  | { readonly kind: "refused" | "unavailable"; readonly pool: string; readonly why: string };
 
 /** `go` with `leased` false: no answer, and the policy says to go on under node-local rules. */
 export type SlotVerdict =

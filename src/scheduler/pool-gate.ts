@@ -109,7 +109,8 @@ export function createPoolGate(parts: {
           return;
         }
         const why = found.kind === "queued" ? `its entry ${id} has ended before (${found.entry.state})` : found.why;
-        answered(own, { kind: "pool answered", runId, answer: { kind: "refused", pool, why } });
+        const kind = found.kind === "unavailable" ? "unavailable" : "refused";
+        answered(own, { kind: "pool answered", runId, answer: { kind, pool, why } });
       });
     },
     leave,

@@ -66,7 +66,12 @@ export function poolAnswered(state: JobState, runId: RunId, answer: PoolAnswer, 
   const rest = without(state, runId);
   if (answer.kind === "superseded") return held === null ? unchanged(rest) : endLadder(rest, "superseded");
   if (wait !== null) return held === null ? unchanged(rest) : waitsOutside(rest, { ...held, wait }, answer.why, around);
-  return refused(rest, wanted, { kind: "pool-refused", pool: answer.pool, why: answer.why });
+  const { kind, pool, why } = answer;
+  return refused(
+    rest,
+    wanted,
+    kind === "refused" ? { kind: "pool-refused", pool, why } : { kind: "pool-unavailable", pool },
+  );
 }
 
 /** A due retry that the pool does not take in keeps its attempt and comes again (F-31). */

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Ledger } from "../../src/journal/ledger/ledger.ts";
 import { createTrendBook, type TrendBook } from "../../src/journal/ledger/trends.ts";
+import { simulatedClock } from "../../src/platform/simulated-clock.ts";
 import { jobConfig } from "../support/job-config.ts";
 import { configOf } from "../support/node.ts";
-import { simulatedClock } from "../support/simulated-clock.ts";
 import { startWebNode, type WebNode } from "../support/web-node.ts";
 
 const jobs = [

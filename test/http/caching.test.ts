@@ -4,9 +4,9 @@ import { takesGzip } from "../../src/http/accept.rules.ts";
 import { etagOf, isKnownTag } from "../../src/http/etag.ts";
 import { productOf } from "../../src/http/product.ts";
 import { sharedProduct } from "../../src/http/shared-product.ts";
+import { simulatedClock } from "../../src/platform/simulated-clock.ts";
 import { jobConfig } from "../support/job-config.ts";
 import { configOf } from "../support/node.ts";
-import { simulatedClock } from "../support/simulated-clock.ts";
 import { startWebNode, type WebNode } from "../support/web-node.ts";
 
 const jobs = ["a", "b", "c", "d", "e"].map((name) => jobConfig({ name }));

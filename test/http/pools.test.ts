@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { NotRunReason } from "../../src/contract/reason.ts";
 import { pools, queueEntry } from "../../src/contract/wire/pool.ts";
+import { settled } from "../../src/platform/simulated-clock.ts";
 import { type PoolNode, poolNode, warehouse, work } from "../scheduler/support/pool-node.ts";
 import { jobConfig } from "../support/job-config.ts";
-import { settled } from "../support/simulated-clock.ts";
 import { startWebNode, token, type WebNode } from "../support/web-node.ts";
 
 const ci = { authorization: "Bearer s3cret" };

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { stateDocuments, stateOverview, stateRecords } from "../../src/contract/wire/state.ts";
 import { createStateInspection } from "../../src/daemon/state-inspection.ts";
+import { settled, simulatedClock } from "../../src/platform/simulated-clock.ts";
 import { jsonFloat } from "../../src/store/json.ts";
 import { memoryMedium } from "../../src/store/memory/medium.ts";
 import { type Conduct, openMemoryStore } from "../../src/store/memory/open.ts";
 import type { Store } from "../../src/store/store.ts";
-import { settled, simulatedClock } from "../support/simulated-clock.ts";
 import { startWebNode, type WebNode } from "../support/web-node.ts";
 import { missing, sample } from "./samples.ts";
 

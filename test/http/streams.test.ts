@@ -3,8 +3,8 @@ import { readdirSync } from "node:fs";
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { settled } from "../../src/platform/simulated-clock.ts";
 import { jobConfig } from "../support/job-config.ts";
-import { settled } from "../support/simulated-clock.ts";
 import { startWebNode, type WebNode } from "../support/web-node.ts";
 
 let node: WebNode;

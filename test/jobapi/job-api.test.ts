@@ -8,12 +8,12 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startJobApi } from "../../src/jobapi/job-api.ts";
 import { CERTIFICATES_CHECK_MS, SECRETS_PATIENCE_MS } from "../../src/jobapi/limits.ts";
 import { systemClock } from "../../src/platform/clock.ts";
+import { simulatedClock } from "../../src/platform/simulated-clock.ts";
 import { memoryMedium } from "../../src/store/memory/medium.ts";
 import { openMemoryStore } from "../../src/store/memory/open.ts";
 import { selfSigned } from "../support/certificate.ts";
 import { aJob, aRun, jobApiDefaults, literalSecrets, startEndpoint } from "../support/job-api.ts";
 import { logLines } from "../support/log-lines.ts";
-import { simulatedClock } from "../support/simulated-clock.ts";
 import { scriptOf, wire } from "../support/wire.ts";
 
 const noSource = { value: null, fromFile: null, fromEnvVar: null };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { settled } from "../../src/platform/simulated-clock.ts";
 import type { Operation } from "../../src/store/engine.ts";
 import { failing, hanging } from "../journal/support/journal-bench.ts";
-import { settled } from "../support/simulated-clock.ts";
 import { type PoolNode, poolNode, states, stored, task, twoNodes, warehouse, work } from "./support/pool-node.ts";
 
 const SECOND = 1000;

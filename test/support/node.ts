@@ -5,11 +5,11 @@ import { standalone } from "../../src/contract/ownership.ts";
 import type { Hook, ReportFacts, Reporting } from "../../src/contract/report.ts";
 import type { RunResult, StopCause } from "../../src/contract/run.ts";
 import { createEvents } from "../../src/daemon/event-bus.ts";
+import { type SimulatedClock, simulatedClock } from "../../src/platform/simulated-clock.ts";
 import { createPoolQueues, type PoolQueues } from "../../src/scheduler/pool-queue.ts";
 import { createScheduler, type Scheduler, type SchedulerParts } from "../../src/scheduler/scheduler.ts";
 import type { MemoryMedium } from "../../src/store/memory/medium.ts";
 import { openMemoryStore } from "../../src/store/memory/open.ts";
-import { type SimulatedClock, simulatedClock } from "./simulated-clock.ts";
 
 /** How a simulated command behaves, from one run to the next. */
 export type Behaviour = (run: number) => {

@@ -8,9 +8,9 @@ import {
 import { type ClusterSlots, createClusterSlots } from "../../../src/cluster/slots/slots.ts";
 import type { Backend } from "../../../src/journal/backend.ts";
 import { createLockTrust } from "../../../src/journal/lock-trust.ts";
+import { settled } from "../../../src/platform/simulated-clock.ts";
 import type { Operation } from "../../../src/store/engine.ts";
 import { failing, hanging, type JournalBench, journalBench } from "../../journal/support/journal-bench.ts";
-import { settled } from "../../support/simulated-clock.ts";
 
 const TTL = 30_000;
 
