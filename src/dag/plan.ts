@@ -9,6 +9,7 @@
  *   P5. Terminal records never change (D-STM-1), and the verdict is given when all of them are (D-STM-2).
  */
 import type { DagConfig, DagTaskConfig } from "../config/model.ts";
+import { compareCodePoints } from "../store/json.ts";
 import { advanceInstance, advanceUnexpanded } from "./advance.rules.ts";
 import { type DagGraph, graphOf } from "./graph.rules.ts";
 import { ended } from "./instance.rules.ts";
@@ -56,7 +57,7 @@ function finished(
 type States = readonly (readonly [key: TaskKey, state: string])[];
 
 function failedAmong(states: States): readonly TaskKey[] {
-  return states.flatMap(([key, state]) => (isFailure(state) ? [key] : [])).sort();
+  return states.flatMap(([key, state]) => (isFailure(state) ? [key] : [])).sort(compareCodePoints);
 }
 
 /** Every task that is part of the run, upstream first (P4); answers how each instance stands. A task added by a reload has no entry. */
