@@ -5,7 +5,7 @@ import { OUTSIDE_WAIT_SECONDS } from "./limits.ts";
 import { settleOwner } from "./owner.rules.ts";
 import type { PassContext } from "./pass.ts";
 import { isFailure, type TaskKey, type TaskRecord } from "./run-document.ts";
-import type { Verdict } from "./trigger.rules.ts";
+import { triggerVerdict, type Verdict } from "./trigger.rules.ts";
 
 /** Takes one instance as far as it can go now (6.4) and answers with its record. */
 export function advanceInstance(
@@ -13,13 +13,12 @@ export function advanceInstance(
   key: TaskKey,
   recorded: TaskRecord,
   task: DagTaskConfig,
-  verdict: () => Verdict,
 ): TaskRecord {
   const { now } = pass;
   const record = settled(pass, key, recorded, task);
   switch (record.state) {
     case "pending": {
-      const said = verdict();
+      const said = verdictOf(pass, task);
       if (said === "wait") return record;
       return said === "run" ? claim(pass, key, record, task) : pass.draft.put(key, ended(record, said, null, now));
     }
@@ -40,19 +39,29 @@ export function advanceInstance(
   }
 }
 
+/** The same for all instances of a task, so it is asked once per pass. */
+function verdictOf({ verdicts, effective }: PassContext, { id, triggerRule, dependsOn }: DagTaskConfig): Verdict {
+  const known = verdicts.get(id);
+  if (known !== undefined) return known;
+  const upstream: string[] = [];
+  for (const before of dependsOn) {
+    const state = effective.get(before);
+    if (state !== undefined) upstream.push(state);
+  }
+  const verdict = triggerVerdict(triggerRule, upstream);
+  verdicts.set(id, verdict);
+  return verdict;
+}
+
 /**
  * Takes a mapped task whose items are not known as far as it can go (6.4). It waits for nothing but its source (D-MAP-11), yet ends like
  * any other when its trigger rule says so.
- *
- * @param effective states of everything upstream that is part of the run
  */
 export function advanceUnexpanded(
   pass: PassContext,
   recorded: TaskRecord,
   task: DagTaskConfig,
   { fromTask, key }: NonNullable<DagTaskConfig["expand"]>,
-  effective: ReadonlyMap<string, string>,
-  verdict: () => Verdict,
 ): TaskRecord {
   const { id } = task;
   const end = (state: "upstream_failed" | "skipped") => pass.draft.put(id, ended(record, state, null, pass.now));
@@ -61,12 +70,12 @@ export function advanceUnexpanded(
     return fail(pass, id, record, "a reload made a mapped task of it after it had started");
   if (record.state === "expanded") return fail(pass, id, record, "the recorded list of its items is missing");
   if (record.state !== "pending") return record;
-  const source = effective.get(fromTask);
+  const source = pass.effective.get(fromTask);
   if (source === undefined)
     return fail(pass, id, record, `its list is to come from '${fromTask}', which is no task of this run`);
   if (isFailure(source)) return end("upstream_failed"); // there can be no list, so the rule is not asked (D-TRG-4)
   if (source === "skipped") return end("skipped");
-  const said = verdict();
+  const said = verdictOf(pass, task);
   if (said === "upstream_failed" || said === "skipped") return end(said);
   if (source === "success") {
     pass.found.awaitedLists.push({ taskId: id, fromTask, key });

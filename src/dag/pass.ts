@@ -3,6 +3,7 @@ import type { Claimer } from "./instance.rules.ts";
 import { IDLE_WAIT_SECONDS } from "./limits.ts";
 import type { EpochSeconds, RunDocument, RunState, TaskKey } from "./run-document.ts";
 import { draftOf, type RunDraft } from "./run-draft.ts";
+import type { Verdict } from "./trigger.rules.ts";
 
 /** What this node knows beside the document. */
 export interface PassFacts extends Claimer {
@@ -78,6 +79,10 @@ export interface PassContext {
   readonly facts: PassFacts;
   readonly now: EpochSeconds;
   readonly draft: RunDraft;
+  /** What the tasks passed so far are to their downstream. A task that is not part of the run is not in it, and so no blocker (4). */
+  readonly effective: Map<string, string>;
+  /** What the trigger rules of tasks said, once all before them was passed. */
+  readonly verdicts: Map<string, Verdict>;
   readonly found: Growing<Findings>;
   /** Asks for another pass at `at` or, if that is past, at once. */
   wake(at: EpochSeconds): void;
@@ -90,6 +95,8 @@ export function beginPass(document: RunDocument, facts: PassFacts, now: EpochSec
     facts,
     now,
     draft: draftOf(document),
+    effective: new Map(),
+    verdicts: new Map(),
     found: {
       claims: [],
       deferred: false,

@@ -9,7 +9,7 @@
  *   P5. Terminal records never change (D-STM-1), and the verdict is given when all of them are (D-STM-2).
  */
 import type { DagConfig, DagTaskConfig } from "../config/model.ts";
-import { compareCodePoints } from "../store/json.ts";
+import { compareCodePoints, type JsonValue } from "../store/json.ts";
 import { advanceInstance, advanceUnexpanded } from "./advance.rules.ts";
 import { type DagGraph, graphOf } from "./graph.rules.ts";
 import { ended } from "./instance.rules.ts";
@@ -25,86 +25,82 @@ import {
   isTerminal,
   type RunDocument,
   type TaskKey,
+  type TaskRecord,
 } from "./run-document.ts";
-import { groupState, triggerVerdict, type Verdict } from "./trigger.rules.ts";
+import { groupState } from "./trigger.rules.ts";
 
 export function plan(document: RunDocument, dag: DagConfig, facts: PassFacts, now: EpochSeconds): Pass {
   const pass = beginPass(document, facts, now);
-  const graph = graphOf(dag);
-  if (document.state === "running" && preparationOf(document) === "ready") {
-    const states = walk(pass, graph);
+  if (document.state !== "running") return finished(pass, document.state, false, failedIn(document));
+  if (preparationOf(document) === "ready") {
+    const graph = graphOf(dag);
+    const { allTerminal, failed } = walk(pass, graph);
     settleRemoved(pass, graph, document);
-    const failedTasks = failedAmong(states);
-    if (states.every(([, state]) => isTerminal(state)))
-      return finished(pass, failedTasks.length > 0 ? "failed" : "success", true, failedTasks);
-    return { ...pass.found, document: pass.draft.finish(now), over: null, nextWakeAt: pass.nextWakeAt() };
+    if (allTerminal) return finished(pass, failed.length > 0 ? "failed" : "success", true, failed);
   }
-  if (document.state === "running") return { ...pass.found, document, over: null, nextWakeAt: pass.nextWakeAt() };
-  const recorded = [...document.tasks].map(([key, { state }]) => [key, state] as const);
-  return finished(pass, document.state, false, failedAmong(recorded));
+  return { ...pass.found, document: pass.draft.finish(now), over: null, nextWakeAt: pass.nextWakeAt() };
 }
 
 function finished(
   pass: PassContext,
   state: "success" | "failed",
   byThisPass: boolean,
-  failedTasks: readonly TaskKey[],
+  failed: readonly TaskKey[],
 ): Pass {
   const document = pass.draft.finish(pass.now, state);
+  const failedTasks = failed.toSorted(compareCodePoints);
   return { ...pass.found, document, over: { state, byThisPass, failedTasks }, nextWakeAt: null };
 }
 
-type States = readonly (readonly [key: TaskKey, state: string])[];
-
-function failedAmong(states: States): readonly TaskKey[] {
-  return states.flatMap(([key, state]) => (isFailure(state) ? [key] : [])).sort(compareCodePoints);
+function failedIn({ tasks }: RunDocument): readonly TaskKey[] {
+  return [...tasks].filter(([, { state }]) => isFailure(state)).map(([key]) => key);
 }
 
-/** Every task that is part of the run, upstream first (P4); answers how each instance stands. A task added by a reload has no entry. */
-function walk(pass: PassContext, graph: DagGraph): States {
-  const { draft } = pass;
-  const effective = new Map<string, string>();
-  const states: (readonly [TaskKey, string])[] = [];
+/** How the instances that are part of a run stand after a pass (P5). */
+interface Tally {
+  allTerminal: boolean;
+  readonly failed: TaskKey[];
+}
+
+/** Every task that is part of the run, upstream first (P4). A task added by a reload has no entry. */
+function walk(pass: PassContext, graph: DagGraph): Tally {
+  const tally: Tally = { allTerminal: true, failed: [] };
   for (const task of graph.order) {
     const { id, expand } = task;
-    const record = draft.tasks.get(id);
+    const record = pass.draft.tasks.get(id);
     if (record === undefined) continue;
-    const verdict = () => triggerVerdict(task.triggerRule, presentOf(task.dependsOn, effective));
-    const fanOut = draft.mapped.get(id);
+    const fanOut = pass.draft.mapped.get(id);
     if (fanOut !== undefined) {
-      const group = walkInstances(pass, task, fanOut, verdict);
-      states.push(...group);
-      effective.set(id, groupState(group.map(([, state]) => state)));
+      pass.effective.set(id, walkInstances(pass, task, fanOut, tally));
       continue;
     }
     const { state } =
-      expand === null
-        ? advanceInstance(pass, id, record, task, verdict)
-        : advanceUnexpanded(pass, record, task, expand, effective, verdict);
-    states.push([id, state]);
-    effective.set(id, state);
+      expand === null ? advanceInstance(pass, id, record, task) : advanceUnexpanded(pass, record, task, expand);
+    pass.effective.set(id, counted(tally, id, state));
   }
-  return states;
+  return tally;
+}
+
+function counted(tally: Tally, key: TaskKey, state: string): string {
+  if (!isTerminal(state)) tally.allTerminal = false;
+  else if (isFailure(state)) tally.failed.push(key);
+  return state;
 }
 
 /** Instances as they are recorded, whatever the configuration says of mapping by now (13.3). */
-function walkInstances(pass: PassContext, task: DagTaskConfig, { items }: FanOut, verdict: () => Verdict): States {
-  let said: Verdict | null = null;
-  const sameForAll = (): Verdict => {
-    said ??= verdict();
-    return said;
-  };
-  return items.map((item, index) => {
+function walkInstances(pass: PassContext, task: DagTaskConfig, { items }: FanOut, tally: Tally): string {
+  const states = items.map((item, index) => {
     const key = instanceKey(task.id, index);
-    const record = pass.draft.tasks.get(key);
-    if (record !== undefined) return [key, advanceInstance(pass, key, record, task, sameForAll).state];
-    const fresh = freshInstance(task, index, item, pass.now);
-    return [key, pass.draft.put(key, ended(fresh, "failed", "its record is missing", pass.now)).state];
+    const record = pass.draft.tasks.get(key) ?? lostRecord(pass, task, key, index, item);
+    return counted(tally, key, advanceInstance(pass, key, record, task).state);
   });
+  return groupState(states);
 }
 
-function presentOf(ids: readonly string[], effective: ReadonlyMap<string, string>): string[] {
-  return ids.flatMap((id) => effective.get(id) ?? []);
+/** Without a record the run could never end. */
+function lostRecord(pass: PassContext, task: DagTaskConfig, key: TaskKey, index: number, item: JsonValue): TaskRecord {
+  const fresh = freshInstance(task, index, item, pass.now);
+  return pass.draft.put(key, ended(fresh, "failed", "its record is missing", pass.now));
 }
 
 /** Entries of tasks that a reload took away count for nothing (13.3), yet what a dead owner left running is ended (D-CRS-5). */

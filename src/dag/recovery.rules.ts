@@ -59,7 +59,7 @@ export function planRecovery(
   if (source.state === "running" || preparationOf(source) === "failed")
     return refused("recovery requires a finished run");
   const difference = graphDifference(source, dag);
-  if (difference !== null) return refused(`${difference} differ; create a full run for the current graph`);
+  if (difference !== null) return refused(`${difference}; create a full run for the current graph`);
   const selected = select(source, dag, request);
   if (selected.kind === "refused") return selected;
   const artifacts = reusedArtifacts(published, selected.selection);
@@ -86,11 +86,12 @@ function refused(because: string): PlannedRecovery {
 }
 
 /** A recovery goes over the source's own graph: other tasks, or mapped ones that were none, are no match for its records. */
-function graphDifference({ tasks, mapped }: RunDocument, dag: DagConfig): "task definitions" | "task mapping" | null {
+function graphDifference({ tasks, mapped }: RunDocument, dag: DagConfig): string | null {
   const recorded = new Set([...tasks.values()].map(({ id }) => id));
-  if (recorded.size !== dag.tasks.length || !dag.tasks.every(({ id }) => recorded.has(id))) return "task definitions";
+  if (recorded.size !== dag.tasks.length || !dag.tasks.every(({ id }) => recorded.has(id)))
+    return "task definitions differ";
   const wasMapped = (id: string) => mapped.has(id) || tasks.get(id)?.mapped === true;
-  return dag.tasks.every(({ id, expand }) => wasMapped(id) === (expand !== null)) ? null : "task mapping";
+  return dag.tasks.every(({ id, expand }) => wasMapped(id) === (expand !== null)) ? null : "task mapping differs";
 }
 
 /** What no task of the new run publishes again. Names without a task are anybody's, and go along. */

@@ -63,35 +63,37 @@ const orNull =
   (value) =>
     value === null || check(value);
 
-/** Fields of a record that are read. Those with a fallback have stood in every document so far and may be missing all the same. */
-const fields: readonly (readonly [name: string, check: Check, fallback?: JsonValue])[] = [
-  ["id", isText],
-  ["state", isText],
-  ["mapIndex", orNull(isNumber), null],
-  ["attempt", isNumber, 0],
-  ["proc", orNull(isText), null],
-  ["pid", orNull(isNumber), null],
-  ["host", orNull(isText), null],
-  ["startedAt", orNull(isNumber), null],
-  ["finishedAt", orNull(isNumber), null],
-  ["exitCode", orNull(isNumber), null],
-  ["failReason", orNull(isText), null],
-  ["resources", () => true, null],
-  ["updatedAt", isNumber, 0],
-];
+interface Field {
+  readonly name: string;
+  readonly is: Check;
+  /** What a record without it is taken to say; undefined where it stays without. */
+  readonly otherwise?: JsonValue;
+}
 
-const laterFields: Readonly<Record<string, Check>> = {
-  mapped: isBoolean,
-  nextRetryAt: orNull(isNumber),
-  pokeCount: isNumber,
-  nextPokeAt: orNull(isNumber),
-  firstPokeAt: orNull(isNumber),
-  approval: orNull((value) => isObject(value)),
-  awaitingApproval: isBoolean,
-  approvalNotifiedAt: isNumber,
-  pidStart: (value) => value === null || isText(value) || isNumber(value),
-  reusedFrom: isText,
-};
+/** Fields of a record that are read: those of every record, and those of some kinds or of later builds. */
+const fields: readonly Field[] = [
+  { name: "mapIndex", is: orNull(isNumber), otherwise: null },
+  { name: "attempt", is: isNumber, otherwise: 0 },
+  { name: "proc", is: orNull(isText), otherwise: null },
+  { name: "pid", is: orNull(isNumber), otherwise: null },
+  { name: "host", is: orNull(isText), otherwise: null },
+  { name: "startedAt", is: orNull(isNumber), otherwise: null },
+  { name: "finishedAt", is: orNull(isNumber), otherwise: null },
+  { name: "exitCode", is: orNull(isNumber), otherwise: null },
+  { name: "failReason", is: orNull(isText), otherwise: null },
+  { name: "resources", is: () => true, otherwise: null },
+  { name: "updatedAt", is: isNumber, otherwise: 0 },
+  { name: "mapped", is: isBoolean },
+  { name: "nextRetryAt", is: orNull(isNumber) },
+  { name: "pokeCount", is: isNumber },
+  { name: "nextPokeAt", is: orNull(isNumber) },
+  { name: "firstPokeAt", is: orNull(isNumber) },
+  { name: "approval", is: orNull((value) => isObject(value)) },
+  { name: "awaitingApproval", is: isBoolean },
+  { name: "approvalNotifiedAt", is: isNumber },
+  { name: "pidStart", is: (value) => value === null || isText(value) || isNumber(value) },
+  { name: "reusedFrom", is: isText },
+];
 
 /** Numbers that are plain in memory, whole or not, and floats in the store. */
 const floats = [
@@ -107,22 +109,14 @@ const floats = [
 function recordOf(value: JsonValue, key: string): TaskRecord {
   const entry = `tasks[${JSON.stringify(key)}]`;
   let record = object(value, entry);
-  for (const [name, check, fallback] of fields) {
-    let field = Object.hasOwn(record, name) ? record[name] : undefined;
+  text(record.id, `${entry}.id`);
+  text(record.state, `${entry}.state`);
+  for (const { name, is, otherwise } of fields) {
+    const field = record[name]; // no name here is one that objects have by themselves
     if (field === undefined) {
-      if (fallback === undefined) throw new Damaged(`${entry} has no ${name}`);
-      field = fallback;
-      record = { ...record, [name]: fallback };
-    }
-    if (!check(field)) throw new Damaged(`${entry}.${name} is not what it should be`);
-    if (field instanceof JsonFloat) record = { ...record, [name]: field.value };
-  }
-  for (const name of Object.keys(record)) {
-    const field = record[name];
-    const check = Object.hasOwn(laterFields, name) ? laterFields[name] : undefined;
-    if (check === undefined || field === undefined) continue;
-    if (!check(field)) throw new Damaged(`${entry}.${name} is not what it should be`);
-    if (field instanceof JsonFloat) record = { ...record, [name]: field.value };
+      if (otherwise !== undefined) record = { ...record, [name]: otherwise };
+    } else if (!is(field)) throw new Damaged(`${entry}.${name} is not what it should be`);
+    else if (field instanceof JsonFloat) record = { ...record, [name]: field.value };
   }
   const { approval } = record;
   if (isObject(approval) && approval.at instanceof JsonFloat)

@@ -135,7 +135,7 @@ test("D-REC-1: fields that were added later may be missing", () => {
 test.each<readonly [string, JsonObject, string]>([
   ["a null entry", withTask(null), 'tasks["a"] is null'],
   ["an entry that is a list", withTask([]), 'tasks["a"] is not an object'],
-  ["an entry without state", withTask({ id: "a" }), 'tasks["a"] has no state'],
+  ["an entry without state", withTask({ id: "a" }), 'tasks["a"].state is not a text'],
   [
     "an entry of wrong type",
     withTask({ id: "a", state: "pending", attempt: "1" }),
