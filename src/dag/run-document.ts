@@ -15,7 +15,7 @@ export type EpochSeconds = number;
 export type TerminalState = "success" | "failed" | "skipped" | "upstream_failed";
 
 /** `expanded` marks a mapped task whose items are known; such a record is never run itself. */
-export type TaskState = "pending" | "running" | "up_for_retry" | "expanded" | TerminalState;
+type TaskState = "pending" | "running" | "up_for_retry" | "expanded" | TerminalState;
 
 export type RunState = "running" | "success" | "failed";
 
@@ -29,8 +29,8 @@ export type TaskRecord = {
   readonly mapItem?: JsonValue;
   /** Of a task with `expand`, not of its instances. */
   readonly mapped?: boolean;
-  /** A `TaskState`, or a word of a newer build: that is neither terminal nor touched. */
-  readonly state: string;
+  /** A word of a newer build is neither terminal nor touched. */
+  readonly state: TaskState | (string & Record<never, never>);
   /** Failed attempts so far (D-STM-4). */
   readonly attempt: number;
   /** Proc token of the claim in flight. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { isFetchable, judgeList } from "../../src/dag/fan-out-list.rules.ts";
+import { FAN_OUT_INLINE_BYTES_MAX } from "../../src/dag/limits.ts";
 import { mapItemText, taskFacts } from "../../src/dag/task-facts.rules.ts";
 import { dagTaskEnvironment } from "../../src/jobapi/run-environment.ts";
 import { encodeEnvelope } from "../../src/store/envelope.ts";
@@ -51,6 +52,11 @@ test("what is exactly as deep as a document may be is a list, and can be written
   run.end("s", succeeds);
   run.expand({ m: list });
   expect(encodeEnvelope(bodyOf(run.document)).kind).toBe("text");
+});
+
+test("a list that is judged off the event loop is judged alike", () => {
+  const text = `["${"x".repeat(FAN_OUT_INLINE_BYTES_MAX)}"]`;
+  expect(payload(text)).toMatchObject({ list: { kind: "items", items: { length: 1 } }, problem: null });
 });
 
 test("D-MAP-12: 16 MiB are fetched, one byte more is not", () => {

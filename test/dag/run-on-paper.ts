@@ -3,6 +3,7 @@ import { type Claim, claimKey } from "../../src/dag/claim.rules.ts";
 import { type Became, type ClaimEnd, complete } from "../../src/dag/completion.rules.ts";
 import { expanded } from "../../src/dag/expansion.rules.ts";
 import type { FanOutList } from "../../src/dag/fan-out-list.rules.ts";
+import { CLAIMS_PER_PASS_MAX } from "../../src/dag/limits.ts";
 import type { Pass, PassFacts } from "../../src/dag/pass.ts";
 import { plan } from "../../src/dag/plan.ts";
 import { freshRun, type RunDocument, type TaskRecord } from "../../src/dag/run-document.ts";
@@ -115,7 +116,7 @@ export function runOnPaper(tasks: readonly WrittenTask[], facts: Partial<PassFac
       handedOut: new Set(),
       alive: new Map(),
       admitted: new Set(),
-      claimsLeft: 32,
+      claimsLeft: CLAIMS_PER_PASS_MAX,
       ...facts,
     },
     pass(more = {}) {
