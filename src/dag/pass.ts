@@ -11,8 +11,8 @@ export interface PassFacts extends Claimer {
   readonly handedOut: ReadonlySet<string>;
   /** Of processes of other daemons on this host, by `processKey`: whether one is alive and still the same (D-CRS-4). */
   readonly alive: ReadonlyMap<string, boolean>;
-  /** Keys of the claims a pool has let in (D-POL-8). */
-  readonly admitted: ReadonlySet<string>;
+  /** Whether a pool has let in the claim of this key (D-POL-8); asked of tasks with a pool only. */
+  readonly admitted: Pick<ReadonlySet<string>, "has">;
   /** How many claims this pass may still make. */
   readonly claimsLeft: number;
 }

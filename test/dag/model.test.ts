@@ -171,6 +171,9 @@ function drive(tasks: readonly ModelTask[], seed: number, crashesMax: number) {
         .filter(() => world.chance(0.7))
         .map((claim) => ({ claim, pid: ++pid, pidStart: "boot" }));
       write(stampPids(document, token(), stamps, now));
+      // A second pass over the result of one changes nothing (P1, P2).
+      const told = { ...facts, handedOut: new Set(handedOut.keys()) };
+      if (!pass.deferred) expect(plan(document, dag, told, now).document).toBe(document);
     }
     for (const { taskId } of pass.awaitedLists) {
       const fate = fates.get(taskId);
@@ -209,13 +212,13 @@ function check(tasks: readonly ModelTask[], seed: number, crashesMax: number): v
 test("acceptance 43: every run ends as foretold, whatever the order of its tasks in the file", () => {
   fc.assert(
     fc.property(graphs, fc.integer(), (tasks, seed) => check(tasks, seed, 0)),
-    { numRuns: 60, seed: 43 },
+    { numRuns: 40, seed: 43 },
   );
 });
 
 test("acceptance 43: also through crashes, and no instance succeeds twice", () => {
   fc.assert(
     fc.property(graphs, fc.integer(), (tasks, seed) => check(tasks, seed, 4)),
-    { numRuns: 100, seed: 44 },
+    { numRuns: 60, seed: 44 },
   );
 });
