@@ -43,7 +43,7 @@ function isAtWork(pass: PassContext, key: TaskKey, { host, pid, pidStart = null 
   const process = { taskKey: key, pid, pidStart };
   const alive = pass.facts.alive.get(processKey(process));
   if (alive === false) return false;
-  if (alive === undefined) pass.found.unknownProcesses.push(process);
+  if (alive === undefined) pass.found.unknownProcesses.push(process); // P3 of plan.ts
   pass.wake(alive === undefined ? pass.now : pass.now + OUTSIDE_WAIT_SECONDS);
   return true;
 }

@@ -56,7 +56,7 @@ export interface Findings {
 }
 
 export interface Pass extends Findings {
-  /** The one that came in when nothing changed. */
+  /** The very one that came in when nothing changed (6.3c). */
   readonly document: RunDocument;
   /** Set when the run is over, by this pass or before it. */
   readonly over: RunEnd | null;
