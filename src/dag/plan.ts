@@ -29,6 +29,7 @@ import {
 } from "./run-document.ts";
 import { groupState } from "./trigger.rules.ts";
 
+/** The pass over `document` at `now`, as the owner of its run may make it. What it leads to holds only once it is written. */
 export function plan(document: RunDocument, dag: DagConfig, facts: PassFacts, now: EpochSeconds): Pass {
   const pass = beginPass(document, facts, now);
   if (document.state !== "running") return finished(pass, document.state, false, failedIn(document));
