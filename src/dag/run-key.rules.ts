@@ -40,3 +40,8 @@ export function xcomScope(dag: string, runId: string): string {
 export function xcomStream(dag: string, runId: string): string {
   return `artifacts/${xcomScope(dag, runId)}`;
 }
+
+/** Where what is asked for in ranges of recoveries is (15). */
+export function recoveryNamespace(dag: string): string {
+  return `recoverybatch/${dag}`;
+}
