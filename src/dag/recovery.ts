@@ -83,11 +83,9 @@ export async function recover(
   if (guards.kind !== "held") return guards.outcome;
   const planned = await confirmed(source, dag, request, request.planToken, parts);
   const outcome = planned.kind === "planned" ? await carryOut(dag, planned, parts) : planned;
-  if (outcome.kind !== "created") {
-    if (outcome.kind !== "uncertain") await guards.release(); // Y2
-    return outcome.kind === "uncertain" ? { kind: "unavailable" } : outcome;
-  }
+  if (outcome.kind === "uncertain") return { kind: "unavailable" }; // Y2
   await guards.release();
+  if (outcome.kind !== "created") return outcome;
   return { kind: "accepted", body: { ...accepted, created: outcome.isNew, dryRun: false } };
 }
 
