@@ -13,6 +13,7 @@ const parts: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   resources: async () => (await import("./resources.ts")).resourceRows(),
   jobapi: async () => (await import("./jobapi.ts")).jobApiRows(),
   journal: async () => (await import("./journal.ts")).journalRows(),
+  dag: async () => (await import("./dag.ts")).dagRows(),
   daemon: async () => (await import("./daemon.ts")).daemonRows(),
 };
 

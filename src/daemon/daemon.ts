@@ -14,6 +14,7 @@ import type { Spawner } from "../platform/spawn/spawner.ts";
 import { httpOutWhenUsed } from "../report/http-out-when-used.ts";
 import { createReporting } from "../report/reporting.ts";
 import { createScheduler, type LiveJob, type Scheduler } from "../scheduler/scheduler.ts";
+import { dagSection } from "./dag-section.ts";
 import { createEvents } from "./event-bus.ts";
 import { inactiveParts } from "./inactive.ts";
 import { jobTally } from "./job-tally.ts";
@@ -121,7 +122,9 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
     self,
     onOpen() {
       recovered = journal.recover();
+      dags.storeChanged();
     },
+    onClose: () => dags.storeChanged(),
   });
   stack.onStop("state", STATE_PATIENCE_MS, () => state.close());
 
@@ -138,10 +141,11 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
     limits,
     baseEnvironment: baseEnvironment(parts.environment, host),
   });
+  const registered = registeredLauncher(launcher, state.jobApi);
   const scheduler = createScheduler({
     clock,
     log,
-    launcher: registeredLauncher(launcher, state.jobApi),
+    launcher: registered,
     reporting,
     events,
     owners,
@@ -169,9 +173,21 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
     config: () => config,
     jobSetId: () => jobSet,
     tally: tally.load,
-    ownedRuns: () => false,
+    ownedRuns: (dag, runKey) => dags.owns(dag, runKey),
   });
   stack.onStop("journal", JOURNAL_PATIENCE_MS, () => journal.close());
+  const dags = dagSection({
+    clock,
+    log,
+    launcher: registered,
+    reporting,
+    events,
+    self,
+    store: state.store,
+    config: () => config,
+    randomHex,
+  });
+  stack.onStop("dags", Number.POSITIVE_INFINITY, () => dags.stop());
   const web = webSection({
     clock,
     logs: logs.named,
@@ -186,6 +202,7 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
     slots: journal.slots,
     pools: journal.pools,
     tally: tally.load,
+    dags: dags.control,
     push: push.current,
     isDraining: () => draining,
     shutDown(by) {
@@ -204,6 +221,7 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
         announce(next, id);
         settings.apply(next);
         push.apply(next.push);
+        void dags.apply();
         void journal.apply(next).then(() => state.apply(next.state));
         void web.apply(next);
       },
@@ -221,6 +239,7 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
   const recalled = state.apply(first.state).then(() => recovered);
   await withinHeadStart(clock, recalled);
   scheduler.start();
+  await dags.apply();
   void recalled.then(() => scheduler.resume());
   stack.onStop("scheduler", Number.POSITIVE_INFINITY, () => scheduler.stop());
   stack.onStop("reload", 1000, () => reloader.stop());
@@ -228,8 +247,9 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
   function announce(next: Config, id: string): void {
     const configLog = logs.named("cronstable.config");
     for (const { level, message } of next.warnings) configLog[level](message);
+    const tasks = next.dags.flatMap((dag) => dag.tasks.flatMap(({ job }) => job ?? []));
     limits.announce(
-      next.jobs.flatMap(({ name, launch: { resourceLimits } }) =>
+      [...next.jobs, ...tasks].flatMap(({ name, launch: { resourceLimits } }) =>
         resourceLimits === null ? [] : [{ name, limits: resourceLimits }],
       ),
     );
@@ -248,10 +268,11 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
     async stop() {
       draining = true;
       journal.stop();
+      void dags.stop(); // no task is started any more, while jobs are still waited for
       log.info("Shutting down (after currently running jobs finish)...");
       await stack.stopAll();
     },
-    awaited: () => scheduler.running(),
+    awaited: () => [...scheduler.running(), ...dags.running()],
   };
 }
 

@@ -1,6 +1,7 @@
 import type { ClusterSlots } from "../cluster/slots/slots.ts";
 import type { Config } from "../config/model.ts";
 import type { ControlPlane } from "../contract/control-plane.ts";
+import type { DagControl } from "../contract/dag-control.ts";
 import type { Events } from "../contract/events.ts";
 import type { LoggerNamed } from "../contract/log.ts";
 import type { PoolControl } from "../contract/pool-control.ts";
@@ -30,6 +31,8 @@ export interface WebSectionParts {
   slots(): ClusterSlots | null;
   pools(): PoolControl | null;
   tally(): Promise<JobTally>;
+  /** Null while no DAG was ever configured. */
+  dags(): DagControl | null;
   push(): Push | null;
   isDraining(): boolean;
   /** `POST /shutdown` was answered. */
@@ -76,7 +79,7 @@ export function webSection(parts: WebSectionParts): WebSection {
       nodeUsage: nodeUsage(clock),
       trendBook: () => parts.journal()?.trends ?? null,
       archive: () => parts.journal()?.archive ?? null,
-      dags: () => null,
+      dags: parts.dags,
       cluster: () => null,
       pools: parts.pools,
       state: () => (parts.config().state === null ? null : state),

@@ -6,6 +6,7 @@ import type { Route } from "./call.ts";
 import type { NodeHistory } from "./node-history.ts";
 import { openApiDocument } from "./openapi.ts";
 import { clusterRoutes } from "./routes/cluster.ts";
+import { dagRecoveryRoutes } from "./routes/dag-recovery.ts";
 import { dagRoutes } from "./routes/dags.ts";
 import { identityRoutes } from "./routes/identity.ts";
 import { jobActionRoutes } from "./routes/job-actions.ts";
@@ -45,6 +46,7 @@ export function allRoutes(served: Served): Route[] {
     ...scheduleRoutes(served),
     ...clusterRoutes(served),
     ...dagRoutes(served),
+    ...dagRecoveryRoutes(served),
     ...poolRoutes(served),
     ...stateRoutes(served),
     ...pushRoutes(served),

@@ -47,6 +47,8 @@ const routes: readonly (readonly [method: string, path: string, scope: "view" | 
   ["POST", "/dags/d/trigger", "control"],
   ["POST", "/dags/d/backfill", "control"],
   ["POST", "/dags/d/runs/k/tasks/t/decision", "approve"],
+  ["POST", "/dags/d/runs/k/recover", "control"],
+  ["POST", "/dags/d/recover", "control"],
   ["GET", "/pools", "view"],
   ["POST", "/pools/a/queue/k/cancel", "control"],
   ["GET", "/state", "view"],

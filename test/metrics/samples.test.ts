@@ -19,7 +19,7 @@ afterAll(() => node.stop());
 const openMetrics = { accept: "application/openmetrics-text; version=1.0.0" };
 
 /** Families that other parts of the daemon feed, and ours beyond the sample's. */
-const elsewhere = /^cronstable_(?:state|cluster_(?!enabled))/;
+const elsewhere = /^cronstable_(?:dag|state|cluster_(?!enabled))/;
 const beyond = new Set(["cronstable_job_refused_starts_total", "cronstable_job_refused_starts"]);
 
 test.each(["metrics.txt", "metrics.openmetrics.txt"])(
