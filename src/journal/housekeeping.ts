@@ -59,6 +59,10 @@ export function createHousekeeping(journal: Journal, view: HousekeepingView): Ho
 
   const reconciledJobs = () => view.jobs().map(({ config: { name, onMissed } }) => ({ name, onMissed }));
 
+  const cutRuns = async (): Promise<void> => {
+    for (const cut of await journal.inFlight.reconcileAgain(reconciledJobs())) view.interrupted(cut);
+  };
+
   const retries = async (): Promise<void> => {
     const jobs = view.jobs();
     for (const retry of await journal.rearm.again(jobs, view.local)) view.resumed(retry);
@@ -73,7 +77,7 @@ export function createHousekeeping(journal: Journal, view: HousekeepingView): Ho
   return {
     async minute() {
       for (const cut of journal.inFlight.reconcileSurvivors(reconciledJobs())) view.interrupted(cut);
-      const chores = [pauses(), retries(), journal.manifests.minute(view.configured), lostHosts()];
+      const chores = [cutRuns(), pauses(), retries(), journal.manifests.minute(view.configured), lostHosts()];
       const request = () => {
         const own = { ...view.configured(), host: journal.self.host };
         return { own, graceSeconds: view.graceSeconds(), runs: view.ownedRuns };

@@ -74,10 +74,14 @@ function replace(state: JobState, start: Start): Turn {
   return joined(wait(told.state, start), told.effects);
 }
 
-/** Puts a start aside; one that waited already is superseded: it would be replaced at once. Who asked is told that it will start. */
+/**
+ * Puts a start aside; one that waited already is superseded: it would be replaced at once. A person who asked is told that it will start;
+ * catch-up hears when it does, since a slot whose run never came about is still owed (CAT-14).
+ */
 function wait(state: JobState, start: Start): Turn {
   const said: JobEffect[] = [];
   if (state.waiting !== null) said.push(...refusal(state.waiting, { kind: "superseded" }));
+  if (start.trigger.kind === "catch-up") return effects({ ...state, waiting: start }, ...said);
   said.push(...started(start));
   return effects({ ...state, waiting: { ...start, request: null } }, ...said);
 }

@@ -85,7 +85,7 @@ export function createCatchUp(parts: {
     const perform = (effect: BackfillEffect): void => {
       switch (effect.kind) {
         case "read facts":
-          void factsOf(job).then((facts) => handle({ kind: "facts", facts }));
+          void factsOf(job, state.windows[0]).then((facts) => handle({ kind: "facts", facts }));
           return;
         case "write":
           void checkpoints
@@ -128,10 +128,12 @@ export function createCatchUp(parts: {
   };
 
   /** Null when any of it cannot be told: nothing is decided on half the facts. */
-  const factsOf = async (job: string): Promise<CatchUpFacts | null> => {
+  const factsOf = async (job: string, window: CatchUpWindow | undefined): Promise<CatchUpFacts | null> => {
+    // The live scheduler has fired since a start: its runs are no answer to what was missed before (CAT-11).
+    const upTo = window?.kind === "start" ? window.now : undefined;
     const [run, completed, checkpoint, paused] = await Promise.all([
-      ledger.lastRunAt(job),
-      ledger.lastCompletedAt(job),
+      ledger.lastRunAt(job, upTo),
+      ledger.lastCompletedAt(job, upTo),
       checkpoints.open(jobStreams.catchup(job)),
       onBackend(backend, ({ records }) =>
         records.list(jobStreams.paused(job), { order: "newest first", limit: keep.paused, reading: "tolerant" }),

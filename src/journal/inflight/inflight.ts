@@ -67,6 +67,8 @@ export interface InFlightRuns {
    * @param isLive whether the job has a run on this node now: memory takes precedence (INF-3 b)
    */
   reconcileHere(jobs: readonly ReconciledJob[], isLive: (job: string) => boolean): Promise<readonly Interrupted[]>;
+  /** Looks once more at what `reconcileHere` could not decide; for once a minute. Nothing, mostly. The row takes the fold. */
+  reconcileAgain(jobs: readonly ReconciledJob[]): Promise<readonly Interrupted[]>;
   /** Closes the records of survivors that have gone since; for once a minute. The row takes its place by its instant. */
   reconcileSurvivors(jobs: readonly ReconciledJob[]): readonly Interrupted[];
   /** Closes what another host left open in a job whose cluster slot this node has just won fresh (INF-6). The row takes the fold. */
@@ -96,6 +98,9 @@ export function createInFlightRuns(parts: {
   /** Live runs of each job that has any; the first one's record is open. */
   const live = new Map<string, Set<RunId>>();
   const survivors = new Map<string, Watched>();
+  /** Jobs whose records could not be read, or were passed over because a run was live. */
+  let undecided = new Set<string>();
+  let lookingAgain = false;
 
   const append = (job: string, record: InFlightRecord): Promise<unknown> =>
     writes.add(jobStreams.inflight(job), "inflight", job, () => land(job, record));
@@ -130,9 +135,9 @@ export function createInFlightRuns(parts: {
    * Whether the ledger tells of the run already. A crash between a run's two last writes leaves its record open and its row there, and
    * one between the two of a reconciliation likewise.
    */
-  const isOnRecord = async (job: string, { startedAt }: OpenRecord): Promise<boolean> => {
+  const isOnRecord = async (job: string, { startedAt }: OpenRecord): Promise<boolean | "unknown"> => {
     const rows = await ledger.newest(job, WARMED_ROWS);
-    if (rows.kind !== "done") return false;
+    if (rows.kind !== "done") return "unknown";
     return rows.value.some(
       (row) =>
         (row.kind === "ran" && row.startedAt === startedAt) ||
@@ -150,7 +155,10 @@ export function createInFlightRuns(parts: {
   const reconcileOne = async (job: ReconciledJob): Promise<Interrupted | null> => {
     const records = await read(job.name);
     if (records.kind !== "done") {
-      log.warning(`Job ${job.name}: runs cut by the last daemon's end cannot be looked up: ${failureText(records)}`);
+      log.warning(
+        `Job ${job.name}: runs cut by the last daemon's end cannot be looked up: ${failureText(records)}; trying again in a minute`,
+      );
+      undecided.add(job.name);
       return null;
     }
     let newest: Interrupted | null = null;
@@ -164,7 +172,12 @@ export function createInFlightRuns(parts: {
         );
         continue;
       }
-      if (await isOnRecord(job.name, record)) {
+      const known = await isOnRecord(job.name, record);
+      if (known === "unknown") {
+        undecided.add(job.name); // a second row for a run that has one would be a lie
+        continue;
+      }
+      if (known) {
         void append(job.name, closing("finished", record));
         continue;
       }
@@ -209,16 +222,38 @@ export function createInFlightRuns(parts: {
     async reconcileHere(jobs, isLive) {
       const present = await presentStreams(backend, "inflight/");
       if (present.kind !== "done") {
-        log.warning(`state: runs cut by the last daemon's end cannot be looked up: ${failureText(present)}`);
+        log.warning(
+          `state: runs cut by the last daemon's end cannot be looked up: ${failureText(present)}; trying again in a minute`,
+        );
+        undecided = new Set(jobs.map(({ name }) => name));
         return [];
       }
       const found: Interrupted[] = [];
-      const candidates = jobs.filter(({ name }) => present.value.has(name) && !isLive(name));
+      const candidates = jobs.filter(({ name }) => present.value.has(name));
       await inParallel(candidates, PARALLEL_READS, async (job) => {
+        if (isLive(job.name)) undecided.add(job.name);
         const cut = isLive(job.name) ? null : await reconcileOne(job);
         if (cut !== null) found.push(cut);
         return "go on";
       });
+      return found;
+    },
+    async reconcileAgain(jobs) {
+      if (undecided.size === 0 || lookingAgain) return [];
+      lookingAgain = true;
+      const left = undecided;
+      undecided = new Set();
+      const found: Interrupted[] = [];
+      try {
+        const again = jobs.filter(({ name }) => left.has(name));
+        await inParallel(again, PARALLEL_READS, async (job) => {
+          const cut = await reconcileOne(job);
+          if (cut !== null) found.push(cut);
+          return "go on";
+        });
+      } finally {
+        lookingAgain = false;
+      }
       return found;
     },
     reconcileSurvivors(jobs) {
@@ -248,7 +283,7 @@ export function createInFlightRuns(parts: {
       const lost = openRecords(records.value).filter((record) => record.host !== self.host && isLost(record));
       const found: Interrupted[] = [];
       for (const record of lost) {
-        if (!(await isOnRecord(job.name, record))) found.push(interrupted(job, record, "reconciled-takeover"));
+        if ((await isOnRecord(job.name, record)) !== true) found.push(interrupted(job, record, "reconciled-takeover"));
         void append(job.name, closing("reconciled-takeover", record));
       }
       await writes.settled(jobStreams.runs(job.name));

@@ -39,6 +39,23 @@ export function latestCompletionAt(rows: readonly HistoryRow[]): EpochMs | null 
   return last(completions, (at) => at);
 }
 
+/**
+ * When a slot of the job was last dealt with (WM-1): any row tells, a skipped one too, except an interrupted run whose slot is still owed.
+ */
+export function latestDealtWithAt(rows: readonly HistoryRow[]): EpochMs | null {
+  return last(rows.filter((row) => row.kind !== "interrupted" || !row.owed).map(finishInstant), (at) => at);
+}
+
+/**
+ * Whether a row tells of the time up to `upTo`: it had ended by then, or it served a slot of that time. Runs that the live scheduler has
+ * started since do not.
+ */
+export function belongsBefore(row: HistoryRow, upTo: EpochMs): boolean {
+  if (finishInstant(row) <= upTo) return true;
+  if (row.kind === "skipped") return row.slot !== null && row.slot <= upTo;
+  return row.kind === "ran" && row.trigger !== null && "slot" in row.trigger && row.trigger.slot <= upTo;
+}
+
 export type VerdictRow = RanRow & { readonly outcome: "success" | "failure" };
 
 export function isVerdict(row: HistoryRow): row is VerdictRow {

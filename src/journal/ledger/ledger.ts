@@ -14,7 +14,14 @@ import {
 } from "../limits.ts";
 import { jobStreams, ledgerKeep } from "../streams.ts";
 import type { WriteQueue } from "../write-queue.ts";
-import { isVerdict, latestCompletionAt, latestVerdict, type VerdictRow } from "./latest.rules.ts";
+import {
+  belongsBefore,
+  isVerdict,
+  latestCompletionAt,
+  latestDealtWithAt,
+  latestVerdict,
+  type VerdictRow,
+} from "./latest.rules.ts";
 import { runRecord } from "./run-record.ts";
 
 /** The durable history of every job (RUN-1): what catch-up, `onlyIfLastSucceeded`, retries and trends look at. */
@@ -25,10 +32,14 @@ export interface Ledger {
   newest(job: string, limit: number): Promise<Outcome<readonly HistoryRow[]>>;
   /** How deep a search goes that the newest rows did not answer. */
   readonly deepRows: number;
-  /** When the last slot of the job was dealt with: it ran, or it was skipped on purpose (WM-1). */
-  lastRunAt(job: string): Promise<Outcome<EpochMs | null>>;
+  /**
+   * When the last slot of the job was dealt with: it ran, or it was skipped on purpose (WM-1).
+   *
+   * @param upTo runs that served a later slot do not count; by default all do
+   */
+  lastRunAt(job: string, upTo?: EpochMs): Promise<Outcome<EpochMs | null>>;
   /** When a run of the job last ended, on any node (WM-2). Null when none is on record. */
-  lastCompletedAt(job: string): Promise<Outcome<EpochMs | null>>;
+  lastCompletedAt(job: string, upTo?: EpochMs): Promise<Outcome<EpochMs | null>>;
   /** The newest success or failure on record, on any node (DEP-7). */
   lastVerdict(job: string): Promise<Outcome<VerdictRow | null>>;
 }
@@ -66,6 +77,27 @@ export function createLedger(parts: {
     return rows.kind === "done" ? { kind: "done", value: latestCompletionAt(rows.value) } : rows;
   };
 
+  /** Looks for what stood at `upTo` among the rows, where the watermark has gone beyond. */
+  const asOf = async (
+    job: string,
+    upTo: EpochMs,
+    latest: (rows: readonly HistoryRow[]) => EpochMs | null,
+  ): Promise<Outcome<EpochMs | null>> => {
+    const rows = await newest(job, deepRows());
+    return rows.kind === "done" ? done(latest(rows.value.filter((row) => belongsBefore(row, upTo)))) : rows;
+  };
+
+  const deepRows = (): number => Math.max(DEEP_SEARCH_ROWS, maxRunsPerJob());
+
+  const lastCompletedAt = async (job: string): Promise<Outcome<EpochMs | null>> => {
+    const marked = await watermark(job, "ranAt");
+    if (marked.kind !== "done") return marked;
+    const recent = await completionAmong(job, WARMED_ROWS);
+    if (recent.kind !== "done") return recent;
+    const known = later(marked.value, recent.value);
+    return known === null ? completionAmong(job, deepRows()) : done(known);
+  };
+
   return {
     record(job, row) {
       void writes.add(jobStreams.runs(job), "run-record", job, () =>
@@ -77,16 +109,15 @@ export function createLedger(parts: {
     },
     newest,
     get deepRows() {
-      return Math.max(DEEP_SEARCH_ROWS, maxRunsPerJob());
+      return deepRows();
     },
-    lastRunAt: (job) => watermark(job, "finished_at"),
-    async lastCompletedAt(job) {
-      const marked = await watermark(job, "ranAt");
-      if (marked.kind !== "done") return marked;
-      const recent = await completionAmong(job, WARMED_ROWS);
-      if (recent.kind !== "done") return recent;
-      const known = later(marked.value, recent.value);
-      return known === null ? completionAmong(job, Math.max(DEEP_SEARCH_ROWS, maxRunsPerJob())) : done(known);
+    async lastRunAt(job, upTo = Number.POSITIVE_INFINITY) {
+      const marked = await watermark(job, "finished_at");
+      return isBeyond(marked, upTo) ? asOf(job, upTo, latestDealtWithAt) : marked;
+    },
+    async lastCompletedAt(job, upTo = Number.POSITIVE_INFINITY) {
+      const known = await lastCompletedAt(job);
+      return isBeyond(known, upTo) ? asOf(job, upTo, latestCompletionAt) : known;
     },
     async lastVerdict(job) {
       const listed = await list(job, VERDICT_ROWS);
@@ -108,6 +139,10 @@ async function rowsOf(records: readonly StoredRecord[]): Promise<HistoryRow[]> {
     if (at % DECODE_SLICE_ROWS === DECODE_SLICE_ROWS - 1) await setImmediate();
   }
   return rows.reverse();
+}
+
+function isBeyond(found: Outcome<EpochMs | null>, upTo: EpochMs): boolean {
+  return found.kind === "done" && found.value !== null && found.value > upTo;
 }
 
 function later(a: EpochMs | null, b: EpochMs | null): EpochMs | null {

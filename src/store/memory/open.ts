@@ -27,11 +27,13 @@ export interface MemoryStoreOptions {
   /** By default shared, as stores on one medium are. */
   readonly topology?: "single-node" | "shared";
   /** Asked before each operation; by default every one is answered at once. */
-  readonly conduct?: (operation: Operation) => Conduct;
+  readonly conduct?: (operation: Operation, args: ArgumentsOf<Operation>) => Conduct;
+  /** Told of each operation the moment it has been done, whether or not its caller will hear of it. */
+  readonly onDone?: (operation: Operation, args: ArgumentsOf<Operation>) => void;
 }
 
 /** A store in memory on the clock it is given, as good or as bad as `conduct` says. Deterministic. */
-export function openMemoryStore({ medium, clock, writer, topology, conduct }: MemoryStoreOptions): Store {
+export function openMemoryStore({ medium, clock, writer, topology, conduct, onDone }: MemoryStoreOptions): Store {
   const engine = memoryEngine(medium, writer, { wallMicros: () => clock.wallNow() * 1000 });
   const tally = newTally();
   const inTurn = oneAtATime();
@@ -44,6 +46,7 @@ export function openMemoryStore({ medium, clock, writer, topology, conduct }: Me
     const found = attempt(engine, operation, args);
     const outcome = found.kind === "busy" ? failed("io", "a lock in memory is never busy") : found;
     tally.finished(operationTraits[operation].label, outcome.kind !== "done", 0);
+    onDone?.(operation, args);
     return outcome;
   };
 
@@ -52,7 +55,7 @@ export function openMemoryStore({ medium, clock, writer, topology, conduct }: Me
     operation: K,
     args: ArgumentsOf<K>,
   ): Promise<Outcome<ResultOf<K>> | "nothing"> => {
-    const way = conduct?.(operation) ?? { kind: "answer" };
+    const way = conduct?.(operation, args) ?? { kind: "answer" };
     if (way.kind === "fail") {
       tally.finished(operationTraits[operation].label, true, 0);
       return failed("io", way.message);

@@ -314,6 +314,21 @@ describe("CAT-12: what cannot be decided now", () => {
     expect(node.launches.map((launch) => launch.slice(9))).toEqual(["for 12:04:00", "for 12:05:00"]);
   });
 
+  test("CAT-11: runs that the live scheduler makes while the store cannot be read do not hide what was missed", async () => {
+    const node = daemon();
+    await node.runEndedAt("12:02:00");
+    node.behave((operation) =>
+      operation === "listRecords" ? { kind: "fail", message: "the disk is full" } : { kind: "answer" },
+    );
+    node.begin();
+    await node.until("12:06:00");
+    node.run(1);
+    await node.until("12:06:10");
+    node.behave(null);
+    await node.until("12:07:00");
+    expect(node.launches.map((launch) => launch.slice(-8))).toEqual(["12:03:00", "12:04:00", "12:05:00"]);
+  });
+
   test("CAT-5: an owner elsewhere replays it; here it is done with", async () => {
     const node = daemon();
     await node.runEndedAt("12:03:00");

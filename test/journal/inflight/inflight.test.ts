@@ -221,8 +221,47 @@ describe("INF-2: reconciliation on the same host", () => {
     node.behave(failing());
     expect(await node.inFlight.reconcileHere([job()], () => false)).toEqual([]);
     expect(node.logged).toEqual([
-      "WARNING state: runs cut by the last daemon's end cannot be looked up: the disk is full",
+      "WARNING state: runs cut by the last daemon's end cannot be looked up: the disk is full; trying again in a minute",
     ]);
+  });
+
+  test("what could not be read is looked at again until it could, and closed then", async () => {
+    const before = daemon("nodea", "old");
+    before.run("r1");
+    await before.writes.flush(second);
+    const after = daemon("nodea", "new", before);
+    after.behave(failing("listRecords"));
+    expect(await after.inFlight.reconcileHere([job()], () => false)).toEqual([]);
+    expect(await after.inFlight.reconcileAgain([job()])).toEqual([]);
+    after.behave(null);
+    expect(await after.inFlight.reconcileAgain([job()])).toMatchObject([
+      { job: "backup", row: { interruptedAt: NOON } },
+    ]);
+    expect(await after.inFlight.reconcileAgain([job()])).toEqual([]);
+  });
+
+  test("a job that had a run again before the look is closed later: its own records are told apart by their daemon", async () => {
+    const before = daemon("nodea", "old");
+    before.run("r1");
+    const after = await before.restart("new", ["backup"]);
+    expect(after.found).toEqual([]);
+    expect(await after.inFlight.reconcileAgain([job()])).toMatchObject([
+      { job: "backup", row: { interruptedAt: NOON } },
+    ]);
+  });
+
+  test("a ledger that cannot be read gives no second row to a run that may have one", async () => {
+    const before = daemon("nodea", "old");
+    before.run("r1");
+    await before.writes.flush(second);
+    const after = daemon("nodea", "new", before);
+    let lists = 0;
+    after.behave((operation) =>
+      operation === "listRecords" && ++lists === 2 ? { kind: "fail", message: "the disk is full" } : { kind: "answer" },
+    );
+    expect(await after.inFlight.reconcileHere([job()], () => false)).toEqual([]);
+    expect(await after.bodies("runs/backup")).toEqual([]);
+    expect(await after.inFlight.reconcileAgain([job()])).toHaveLength(1);
   });
 });
 

@@ -1,0 +1,164 @@
+import { drawJob, type SimJob } from "./world/sim-job.ts";
+import { badWeather, fair } from "./world/store-trouble.ts";
+import type { Place, World } from "./world/world.ts";
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** Lets things go wrong until `until`: what, when and for how long follows from the world's seed. */
+export function letThingsGoWrong(world: World, until: number): void {
+  const random = world.random.fork();
+  const next = (): void => {
+    const at = world.time.now() + random.between(10 * SECOND, 8 * MINUTE);
+    if (at >= until) return;
+    world.time.at(at, () => {
+      doSomething();
+      next();
+    });
+  };
+
+  const anyPlace = (): Place => {
+    const [first, ...others] = world.places;
+    if (first === undefined) throw new Error("a world has a host");
+    return random.pick([first, ...others]);
+  };
+
+  const anyJob = (): SimJob | null => {
+    const [first, ...others] = world.jobs.values();
+    return first === undefined ? null : random.pick([first, ...others]);
+  };
+
+  const startLater = (place: Place): void => {
+    const afterMs = random.chance(0.1) ? random.between(HOUR, 2 * HOUR) : random.between(SECOND, 10 * MINUTE);
+    world.time.at(world.time.now() + afterMs, () => world.startDaemon(place));
+  };
+
+  const kill = (place: Place): void => {
+    const { daemon } = place;
+    if (daemon === null) return;
+    // At once, or in the middle of what it does next; some time later it is over in any case.
+    if (random.chance(0.3)) daemon.life.end("killed");
+    else daemon.life.endAfter(random.between(0, 40));
+    world.time.at(world.time.now() + 5 * MINUTE, () => daemon.life.end("killed"));
+    world.time.at(world.time.now() + 5 * MINUTE + 1, () => startLater(place));
+  };
+
+  const reboot = (place: Place): void => {
+    place.daemon?.life.end("killed");
+    place.host.reboot();
+    startLater(place);
+  };
+
+  const stop = (place: Place): void => {
+    const { daemon } = place;
+    if (daemon === null) return;
+    daemon.stop();
+    // An impatient supervisor kills what does not stop in time.
+    world.time.at(world.time.now() + random.between(SECOND, 20 * MINUTE), () => {
+      daemon.life.end("killed");
+      startLater(place);
+    });
+  };
+
+  const weather = (): void => {
+    const hit = random.chance(0.5) ? world.places : [anyPlace()];
+    const bad = badWeather(random);
+    for (const place of hit) {
+      place.weather = bad;
+      world.transcript.say({ host: place.host.name, proc: "0" }, `store: ${bad.name}`);
+    }
+    world.time.at(world.time.now() + random.between(5 * SECOND, 40 * MINUTE), () => {
+      for (const place of hit) if (place.weather === bad) place.weather = fair;
+    });
+  };
+
+  const moveClock = (place: Place): void => {
+    const { clock, name } = place.host;
+    if (clock.asleep) return;
+    if (random.chance(0.5)) {
+      const forMs = random.chance(0.5) ? random.between(SECOND, 60 * SECOND) : random.between(MINUTE, 3 * HOUR);
+      world.note({ kind: "clock moved", host: name, how: "sleeps", byMs: forMs });
+      clock.sleep(forMs, () => world.note({ kind: "clock moved", host: name, how: "woke", byMs: forMs }));
+      return;
+    }
+    // Hosts that share a store keep their clocks together; one alone may be set as its operator likes.
+    const reach = world.places.length > 1 ? 2 * SECOND : random.pick([5 * SECOND, 5 * MINUTE, 3 * HOUR]);
+    const byMs = random.between(-reach, reach);
+    clock.step(byMs);
+    world.note({ kind: "clock moved", host: name, how: "stepped", byMs });
+  };
+
+  const pause = (): void => {
+    const { daemon } = anyPlace();
+    const job = anyJob();
+    if (daemon === null || job === null) return;
+    if (random.chance(0.4)) daemon.resume(job.config.name);
+    else daemon.pause(job.config.name, random.between(30 * SECOND, 90 * MINUTE));
+  };
+
+  const byHand = (): void => {
+    const { daemon } = anyPlace();
+    const job = anyJob();
+    if (daemon === null || job === null) return;
+    if (random.chance(0.5)) void daemon.scheduler.startJob(job.config.name, "operator");
+    else void daemon.scheduler.cancelJob(job.config.name);
+  };
+
+  const edit = (): void => {
+    const job = anyJob();
+    if (job === null) return;
+    const { name } = job.config;
+    world.changeJobs((jobs) => {
+      const drawn = random.next();
+      if (drawn < 0.3) jobs.set(name, { ...job, config: { ...job.config, enabled: !job.config.enabled } });
+      else if (drawn < 0.6)
+        jobs.set(name, { ...job, config: { ...job.config, command: `edited ${random.between(0, 999)}` } });
+      else if (drawn < 0.7) jobs.delete(name);
+      else jobs.set(name, drawJob(name, random, { fleet: world.places.length > 1 }));
+    });
+    world.transcript.say({ host: "world", proc: "0" }, `${name} was edited`);
+    if (!world.jobs.has(name)) {
+      world.time.at(world.time.now() + random.between(MINUTE, 30 * MINUTE), () =>
+        world.changeJobs((jobs) => jobs.set(name, jobs.get(name) ?? job)),
+      );
+    }
+  };
+
+  const moveOwner = (): void => {
+    if (world.places.length < 2) return;
+    const to = random.chance(0.1) ? null : anyPlace().host.name;
+    world.moveOwnership(to, random.between(SECOND, 2 * MINUTE));
+    if (to === null) world.time.at(world.time.now() + 10 * MINUTE, () => world.moveOwnership("host0", SECOND));
+  };
+
+  const doSomething = (): void => {
+    random.pick([
+      () => kill(anyPlace()),
+      () => kill(anyPlace()),
+      () => reboot(anyPlace()),
+      () => stop(anyPlace()),
+      weather,
+      weather,
+      () => moveClock(anyPlace()),
+      pause,
+      byHand,
+      edit,
+      moveOwner,
+    ])();
+  };
+  next();
+}
+
+/** Makes everything whole: the store answers, daemons are up, nothing is paused or disabled, somebody leads. */
+export function heal(world: World): void {
+  for (const place of world.places) place.weather = fair;
+  const supervise = (): void => {
+    for (const place of world.places) world.startDaemon(place);
+    world.time.at(world.time.now() + MINUTE, supervise);
+  };
+  supervise();
+  for (const name of [...world.jobs.keys()]) for (const { daemon } of world.places) daemon?.resume(name);
+  if (world.places.length > 1) world.moveOwnership("host0", SECOND);
+  world.note({ kind: "healed" });
+}

@@ -1,0 +1,256 @@
+import type { Config } from "../../../src/config/model.ts";
+import type { Owners, Ownership } from "../../../src/contract/ownership.ts";
+import type { Clock } from "../../../src/platform/clock.ts";
+import type { ArgumentsOf, Operation } from "../../../src/store/engine.ts";
+import { decodeEnvelope } from "../../../src/store/envelope.ts";
+import type { JsonObject } from "../../../src/store/json.ts";
+import { type MemoryMedium, memoryMedium } from "../../../src/store/memory/medium.ts";
+import { openMemoryStore } from "../../../src/store/memory/open.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { configOf } from "../../support/node.ts";
+import { settled } from "../../../src/platform/simulated-clock.ts";
+import type { DaemonId, Fact, NewFact } from "./facts.ts";
+import { type SimHost, simHost } from "./host.ts";
+import { type Life, newLife } from "./life.ts";
+import { type Random, seededRandom } from "./random.ts";
+import { type SimDaemon, startSimDaemon } from "./sim-daemon.ts";
+import { drawJob, type SimJob } from "./sim-job.ts";
+import { conductOf, fair, type Weather } from "./store-trouble.ts";
+import { type Transcript, transcript } from "./transcript.ts";
+import { type WorldTime, worldTime } from "./world-time.ts";
+
+/** What a world is drawn from. */
+export interface Setup {
+  readonly seed: number;
+  readonly hosts: number;
+  readonly jobs: number;
+  readonly policy: "degrade" | "fail-closed";
+}
+
+/** A place of one daemon after the other: a host, its daemon of the moment, and how the store is for it. */
+export interface Place {
+  readonly host: SimHost;
+  daemon: SimDaemon | null;
+  weather: Weather;
+  /** Whom it takes for the owner of the jobs that have one. */
+  believes: string | null | "unclear";
+}
+
+export interface World {
+  readonly setup: Setup;
+  readonly time: WorldTime;
+  readonly random: Random;
+  readonly medium: MemoryMedium;
+  readonly places: readonly Place[];
+  readonly transcript: Transcript;
+  readonly jobs: ReadonlyMap<string, SimJob>;
+  /** The jobs as they are configured now, on every host alike. */
+  config(): Config;
+  changeJobs(change: (jobs: Map<string, SimJob>) => void): void;
+  startDaemon(place: Place): void;
+  /** Moves ownership of all jobs that have an owner: nobody is for a while. */
+  moveOwnership(to: string | null, withinMs: number): void;
+  owner(): string | null;
+  watch(watcher: (fact: Fact) => void): void;
+  note(fact: NewFact): void;
+  /** Lets time pass, and `after` have a look after each step of it. */
+  pass(forMs: number, after: () => void): Promise<void>;
+}
+
+const BEGINNING = Date.parse("2026-03-02T00:00:00Z");
+
+export function createWorld(setup: Setup): World {
+  const random = seededRandom(setup.seed);
+  const time = worldTime(BEGINNING + random.between(0, 86_400_000));
+  const medium = memoryMedium();
+  const fleet = setup.hosts > 1;
+  const written = transcript(time);
+  const watchers: ((fact: Fact) => void)[] = [];
+  const jobs = new Map<string, SimJob>();
+  let config: Config | null = null;
+  let owner: string | null = null;
+  let daemons = 0;
+
+  const note = (fact: NewFact): void => {
+    const whole = { ...fact, at: time.now() } as Fact;
+    written.note(whole);
+    for (const watcher of watchers) watcher(whole);
+  };
+
+  const currentConfig = (): Config => {
+    config ??= { ...configOf([...jobs.values()].map((job) => job.config)), state: stateOf(setup) };
+    return config;
+  };
+
+  const draws = random.fork();
+  for (let index = 0; index < setup.jobs; index++) {
+    const job = drawJob(`job${index}`, draws, { fleet });
+    jobs.set(job.config.name, job);
+  }
+
+  const places: Place[] = Array.from({ length: setup.hosts }, (_, index) => ({
+    host: simHost({
+      name: `host${index}`,
+      world: time,
+      random: random.fork(),
+      skewMs: random.between(-400, 400),
+      tellsIdentity: random.chance(0.8),
+      jobNamed: (name) => jobs.get(name) ?? null,
+      note,
+    }),
+    daemon: null,
+    weather: fair,
+    believes: null,
+  }));
+  owner = fleet ? "host0" : null;
+  for (const place of places) place.believes = owner;
+
+  const ownersFor = (place: Place): Owners => ({
+    of({ clusterPolicy }): Ownership {
+      const { believes, host } = place;
+      if (!fleet || clusterPolicy === "EveryNode" || believes === host.name) return { kind: "here" };
+      return believes === "unclear" || believes === null ? { kind: "unclear" } : { kind: "elsewhere", owner: believes };
+    },
+    resumesRetries: () => fleet,
+  });
+
+  const openStore = (place: Place, id: DaemonId, life: Life, clock: Clock): Promise<Store | null> => {
+    const draws = random.fork();
+    const writer = id.proc;
+    return new Promise((resolve) => {
+      const { fail, silent, slow, leasesOnly } = place.weather;
+      const bad = !leasesOnly && draws.chance(fail + silent);
+      const takesMs = !leasesOnly && draws.chance(slow) ? draws.between(0, 9_000) : draws.between(0, 300);
+      clock.after(bad && draws.chance(0.5) ? 10_000 : takesMs, () => {
+        if (bad) {
+          note({ kind: "store not opened", host: place.host.name });
+          return resolve(null);
+        }
+        resolve(
+          openMemoryStore({
+            medium,
+            clock,
+            writer,
+            conduct(operation, args) {
+              const { conduct, fate } = conductOf(operation, { weather: place.weather, life, random: draws });
+              const target = targetOf(operation, args);
+              if (target !== null)
+                note({ kind: "operation", daemon: id, operation, target, fate, body: bodyOf(operation, args) });
+              return conduct;
+            },
+            onDone(operation, args) {
+              const body = bodyOf(operation, args);
+              const stream = targetOf(operation, args);
+              if (body !== null && stream !== null) note({ kind: "landed", daemon: id, stream, body });
+            },
+          }),
+        );
+      });
+    });
+  };
+
+  const startDaemon = (place: Place): void => {
+    if (place.host.clock.asleep) {
+      time.at(time.now() + 60_000, () => startDaemon(place));
+      return;
+    }
+    if (place.daemon !== null) return;
+    const id = { host: place.host.name, proc: (++daemons).toString(16).padStart(12, "0") };
+    const life = newLife(
+      (how) => {
+        place.daemon = null;
+        note({ kind: "daemon ended", daemon: id, how });
+      },
+      random.chance(0.5) ? 0 : random.between(1, 6),
+    );
+    const reports = random.fork();
+    place.daemon = startSimDaemon({
+      id,
+      host: place.host,
+      life,
+      config: currentConfig(),
+      owners: ownersFor(place),
+      reportMs: () => (reports.chance(0.7) ? 0 : reports.between(1, 8_000)),
+      openStore: (clock) => openStore(place, id, life, clock),
+      note,
+      say: (line) => written.say(id, line),
+    });
+    if (!life.alive) place.daemon = null;
+  };
+
+  return {
+    setup,
+    time,
+    random,
+    medium,
+    places,
+    transcript: written,
+    jobs,
+    config: currentConfig,
+    changeJobs(change) {
+      change(jobs);
+      config = null;
+      for (const { daemon } of places) if (daemon?.life.effect() === true) daemon.apply(currentConfig());
+    },
+    startDaemon,
+    moveOwnership(to, withinMs) {
+      owner = null;
+      for (const place of places) place.believes = place.believes === place.host.name ? to : "unclear";
+      time.at(time.now() + withinMs, () => {
+        owner = to;
+        for (const place of places) place.believes = to;
+        note({ kind: "owner changed", owner: to });
+      });
+      note({ kind: "owner changed", owner: null });
+    },
+    owner: () => owner,
+    watch: (watcher) => watchers.push(watcher),
+    note,
+    async pass(forMs, after) {
+      const until = time.now() + forMs;
+      await settled();
+      after();
+      while (time.step(until)) {
+        await settled();
+        after();
+      }
+    },
+  };
+}
+
+function stateOf({ policy }: Setup): NonNullable<Config["state"]> {
+  return {
+    path: "/simulated",
+    topology: "shared",
+    deploymentId: null,
+    maxRunsPerJob: 1000,
+    onStoreUnavailable: policy,
+    gcGraceSeconds: 604_800,
+    maxOpsPerSecond: 0,
+    slotTtlSeconds: 30,
+    jobApi: {
+      enabled: false,
+      listen: null,
+      maxValueBytes: 1,
+      maxArtifactBytes: 1,
+      lockTtlSeconds: 30,
+      allowNonLoopbackBind: false,
+      tls: null,
+    },
+  };
+}
+
+function targetOf(operation: Operation, args: ArgumentsOf<Operation>): string | null {
+  if ("stream" in args) return args.stream;
+  if ("lease" in args) return args.lease.name;
+  if ("holder" in args) return args.name;
+  if (operation === "readLease" && "name" in args) return args.name;
+  if (operation === "streamNames" && "prefix" in args) return args.prefix;
+  return null;
+}
+
+function bodyOf(operation: Operation, args: ArgumentsOf<Operation>): JsonObject | null {
+  if (operation !== "append" || !("text" in args) || args.text === null) return null;
+  const decoded = decodeEnvelope(args.text);
+  return decoded.kind === "current" ? decoded.data : null;
+}
