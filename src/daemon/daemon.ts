@@ -102,7 +102,7 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
   stack.onStop("web", WEB_PATIENCE_MS, () => web.stop());
 
   const http = httpOutWhenUsed();
-  const push = pushSection({ http, log, clock, host, randomHex });
+  const push = pushSection({ http, log, clock, host, randomHex, store: () => state.store() });
   push.apply(first.push);
   const reporting = createReporting({ log, clock, host, http, push: push.current, spawner: parts.spawner, randomHex });
   stack.onStop("reports of events", REPORTS_PATIENCE_MS, () => reporting.close());

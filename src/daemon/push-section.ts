@@ -1,15 +1,22 @@
 import type { PushConfig } from "../config/model.ts";
+import type { DeviceStore } from "../report/push/device-store.ts";
 import type { Push, PushParts } from "../report/push/push.ts";
+import type { Store } from "../store/store.ts";
 
 /** The `push` section in force: what sends its alerts, once it has been loaded. */
 export interface PushSection {
   /** Takes a section, or none. Nothing of push is loaded before the first one, and a section with the same content stays. */
   apply(section: PushConfig | null): void;
-  /** Null without a section, or without a place for its devices. */
+  /** Null without a section, and until it is loaded. */
   current(): Push | null;
 }
 
-export function pushSection(parts: Omit<PushParts, "config" | "registry">): PushSection {
+export function pushSection(
+  parts: Omit<PushParts, "config" | "registry"> & {
+    /** The store of the moment; null while there is none. */
+    store(): Store | null;
+  },
+): PushSection {
   const { clock, log, randomHex } = parts;
   let asked = "null";
   let push: Push | null = null;
@@ -19,9 +26,8 @@ export function pushSection(parts: Omit<PushParts, "config" | "registry">): Push
       if (content === asked) return;
       asked = content;
       push = null;
-      const devicesFile = section?.devicesFile ?? null;
-      if (section === null || devicesFile === null) return;
-      makePush(section, devicesFile).then(
+      if (section === null) return;
+      makePush(section).then(
         (made) => {
           if (content === asked) push = made;
         },
@@ -31,13 +37,18 @@ export function pushSection(parts: Omit<PushParts, "config" | "registry">): Push
     current: () => push,
   };
 
-  async function makePush(section: PushConfig, devicesFile: string): Promise<Push> {
-    const [{ deviceFile }, { push: create }, { deviceRegistry }] = await Promise.all([
-      import("../report/push/device-file.ts"),
+  async function makePush(section: PushConfig): Promise<Push> {
+    const [devices, { push: create }, { deviceRegistry }] = await Promise.all([
+      placeOf(section),
       import("../report/push/push.ts"),
       import("../report/push/registry.ts"),
     ]);
-    const registry = deviceRegistry(deviceFile(devicesFile), clock, randomHex);
-    return create({ ...parts, config: section, registry });
+    return create({ ...parts, config: section, registry: deviceRegistry(devices, clock, randomHex) });
+  }
+
+  /** A file wins over the store (running 12.5); one of them there is, or the configuration is not valid. */
+  async function placeOf({ devicesFile }: PushConfig): Promise<DeviceStore> {
+    if (devicesFile === null) return (await import("../report/push/device-documents.ts")).deviceDocuments(parts.store);
+    return (await import("../report/push/device-file.ts")).deviceFile(devicesFile);
   }
 }
