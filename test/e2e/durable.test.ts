@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Folder, type Program, withFolder } from "../support/daemon-process.ts";
@@ -191,4 +191,44 @@ test("running 7: two daemons on one store never run a Forbid job of cluster scop
     expect(readdirSync(path)).not.toContain("both");
     const hosts = new Set(records(path, "inflight/one").map(({ host }) => host));
     expect([...hosts].every((host) => host === "a" || host === "b")).toBe(true);
+  }));
+
+test("http 35: a store that is lost while the daemon runs shows in the metrics, and jobs keep firing", () =>
+  withFolder(async (folder) => {
+    const config = configured(folder, `  - {name: tick, ${everySecond}, command: "true"}\n`);
+    const daemon = folder.start("-c", config);
+    await expect.poll(() => daemon.stderr(), { timeout: 20_000 }).toMatch(/Job tick exit code 0/);
+    renameSync(`${folder.path}/store`, `${folder.path}/moved`);
+    folder.write("store", "a file where the folder was");
+    const url = await address(daemon);
+    const scraped = async (): Promise<string> => (await fetch(`${url}/metrics`)).text();
+    await expect
+      .poll(scraped, { timeout: 25_000 })
+      .toMatch(/cronstable_state_dropped_writes_total\{[^}]*kind="run-record"[^}]*\} [1-9]/);
+    const text = await scraped();
+    expect(text).toMatch(/cronstable_state_op_errors_total\{[^}]*op="append"[^}]*\} [1-9]/);
+    expect(text).toContain('cronstable_job_runs_total{job_name="tick",status="success"}');
+    const before = daemon.stderr().split("Job tick exit code 0").length;
+    await expect
+      .poll(() => daemon.stderr().split("Job tick exit code 0").length, { timeout: 20_000 })
+      .toBeGreaterThan(before);
+  }));
+
+test("GEN-2, F-15: without a state section no file is written, and a restart knows nothing", () =>
+  withFolder(async (folder) => {
+    const { path, write, start } = folder;
+    const job = `  - name: flaky
+    command: "false"
+    ${everySecond}
+    onFailure:
+      retry: {maximumRetries: 3, initialDelay: 60, maximumDelay: 60, backoffMultiplier: 1}
+`;
+    const config = write("c.yaml", `web:\n  listen: ["http://127.0.0.1:0"]\njobs:\n${job}`);
+    const first = start("-c", config);
+    await first.seen(/scheduled to be retried/);
+    await killed(first);
+    expect(readdirSync(path)).toEqual(["c.yaml"]);
+    const second = start("-c", config);
+    await second.seen(/Job set id/);
+    expect(second.stderr()).not.toMatch(/re-armed|rehydrated|state:/);
   }));
