@@ -53,10 +53,16 @@ module.exports = {
     {
       name: "deciders-are-pure",
       severity: "error",
-      comment: "files named *.rules.ts take facts and give decisions; no Node API, platform or store",
-      from: { path: "\\.rules\\.ts$", pathNot: "^src/(platform|store)/" },
+      comment:
+        "files named *.rules.ts, and the planner of runs with what it is made of, take facts and give decisions; no Node API, " +
+        "platform or store; the exact JSON of values is no store",
+      from: {
+        path: "\\.rules\\.ts$|^src/dag/(plan|pass|run-draft|run-document(-codec)?|recovery-note)\\.ts$",
+        pathNot: "^src/(platform|store)/",
+      },
       to: {
         path: "^src/(platform|store)/|^(node:|fs$|path$|child_process$|crypto$)",
+        pathNot: "^src/store/json[^/]*\\.ts$",
         dependencyTypesNot: ["type-only"],
       },
     },

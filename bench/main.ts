@@ -12,6 +12,8 @@ const parts: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   report: async () => (await import("./report.ts")).reportRows(),
   resources: async () => (await import("./resources.ts")).resourceRows(),
   jobapi: async () => (await import("./jobapi.ts")).jobApiRows(),
+  journal: async () => (await import("./journal.ts")).journalRows(),
+  dag: async () => (await import("./dag.ts")).dagRows(),
   daemon: async () => (await import("./daemon.ts")).daemonRows(),
 };
 

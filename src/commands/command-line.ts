@@ -26,6 +26,10 @@ export interface CommandContext {
 const subcommands: Readonly<Record<string, { readonly summary: string; load(): Promise<CommandModule> }>> = {
   init: { summary: "write a commented starter configuration", load: () => import("./init.ts") },
   schedule: { summary: "explain, preview and check schedules", load: () => import("./schedule.ts") },
+  simulate: {
+    summary: "show what a configuration would do, on virtual time",
+    load: () => import("./simulate.ts"),
+  },
   state: {
     summary: "keep values between runs of a job; administer the durable store",
     load: () => import("./state.ts"),

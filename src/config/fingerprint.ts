@@ -56,6 +56,11 @@ export function canonicalJob(job: JobConfig): string {
   ]);
 }
 
+/** How a job's process is started, in the same form; a DAG's recoveries compare it (dags 15). */
+export function canonicalLaunch({ command, launch }: Pick<JobConfig, "command" | "launch">): string {
+  return objectOf([...texts({ command: commandJson(command) }), ...launchTexts(launch)]);
+}
+
 type Texts = readonly (readonly [key: string, text: string])[];
 
 function texts(values: Readonly<Record<string, Json | undefined>>): Texts {

@@ -6,6 +6,7 @@ import type { DagControl } from "./dag-control.ts";
 import type { JobView } from "./job-view.ts";
 import type { LiveOutput, OutputLine } from "./launcher.ts";
 import type { JobPause, PauseChannel } from "./pause.ts";
+import type { PoolControl } from "./pool-control.ts";
 import type { PushControl } from "./push-control.ts";
 import type { NotRunReason } from "./reason.ts";
 import type { RunId } from "./run.ts";
@@ -62,6 +63,7 @@ export interface ControlPlane {
   dagConfigs(): readonly DagConfig[];
   readonly dags: DagControl | null;
   readonly cluster: ClusterControl | null;
+  readonly pools: PoolControl | null;
   readonly state: StateInspection | null;
   readonly push: PushControl | null;
   /** Where phones are paired: `<scheme>://<host>/pair` of the relay in force, or of the public one. */

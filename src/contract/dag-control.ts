@@ -1,3 +1,4 @@
+import type { Fields } from "./control-plane.ts";
 import type { LiveOutput } from "./launcher.ts";
 import type { Dag, DagRunDocument, DagRunSummary, DagXcom } from "./wire/dags.ts";
 
@@ -27,6 +28,12 @@ export interface DagControl {
     decision: "approve" | "reject",
     by: string,
   ): Promise<DecisionOutcome>;
+  /** A new run from a finished one. `request`: fields as somebody sent them; what is wrong with them is the answer. */
+  recover(dag: string, runKey: string, request: Fields): Promise<RecoveryOutcome>;
+  /** The same for every logical date of a range whose latest run has failed. */
+  recoverRange(dag: string, request: Fields): Promise<RecoveryOutcome>;
+  /** Without asking the store; empty for DAGs nothing is known of yet. */
+  figures(): readonly DagFigures[];
 }
 
 interface NoDag {
@@ -46,9 +53,12 @@ export type DagAnswer<T> =
 
 export type DagRunAnswer<T> = DagAnswer<T> | { readonly kind: "unknown run" };
 
-/** `instants`: logical dates that were visited, runs that were there already included. */
+/**
+ * `instants`: logical dates that were visited, runs that were there already included; `created`: runs that were not. `next`: the first date
+ * that one request had no room for, null when all were visited.
+ */
 export type BackfillOutcome =
-  | { readonly kind: "created"; readonly instants: number }
+  | { readonly kind: "created"; readonly instants: number; readonly created: number; readonly next: string | null }
   | { readonly kind: "unknown dag" }
   | { readonly kind: "bad range" }
   | { readonly kind: "no instants" }
@@ -60,4 +70,23 @@ export type DecisionOutcome =
   | { readonly kind: "unknown dag" }
   | { readonly kind: "unknown run" }
   | { readonly kind: "unknown task" }
-  | { readonly kind: "not awaiting" };
+  | { readonly kind: "not awaiting" }
+  | { readonly kind: "unreadable" }
+  /** It may have landed all the same. */
+  | { readonly kind: "timed out" };
+
+/** What a recovery request leads to (dags 15). */
+export type RecoveryOutcome =
+  /** The plan, with the token that carries it out. */
+  | { readonly kind: "preview"; readonly body: Readonly<Record<string, unknown>> }
+  | { readonly kind: "accepted"; readonly body: Readonly<Record<string, unknown>> }
+  | { readonly kind: "invalid"; readonly error: string }
+  | { readonly kind: "refused"; readonly error: string }
+  | { readonly kind: "unavailable" };
+
+/** A DAG in numbers, as this node saw its runs last. */
+export interface DagFigures {
+  readonly dag: string;
+  readonly activeRuns: number;
+  readonly gatesWaiting: number;
+}

@@ -41,9 +41,36 @@ export interface DaemonEvents {
   "failure.permanent": { readonly job: JobConfig; readonly runId: RunId; readonly at: EpochMs };
   /** An SLA check of a job was latched, or let go. */
   "job.late": { readonly job: string; readonly check: SlaCheck; readonly late: boolean; readonly at: EpochMs };
+  /** A task of a DAG has its process, or could not get one. Tasks have no other events of jobs. */
+  "dag.task.spawned": {
+    readonly job: JobConfig;
+    readonly runId: RunId;
+    readonly pid: number | null;
+    readonly startedAt: EpochMs;
+  };
+  /** One attempt of a task, or one poke of a sensor, has ended on this node. */
+  "dag.task.ended": {
+    readonly dag: string;
+    readonly task: string;
+    readonly job: JobConfig;
+    readonly runId: RunId;
+    readonly outcome: TaskOutcome;
+    readonly result: RunResult;
+    readonly at: EpochMs;
+  };
+  /** A run of a DAG has reached its verdict, seen by the node that gave it. */
+  "dag.run.ended": {
+    readonly dag: string;
+    readonly runKey: string;
+    readonly state: "success" | "failed";
+    readonly at: EpochMs;
+  };
   "config.applied": { readonly jobSetId: string; readonly jobs: number; readonly at: EpochMs };
   "config.refused": { readonly at: EpochMs };
 }
+
+/** "not met": a sensor will be poked again. */
+export type TaskOutcome = "success" | "failed" | "not met";
 
 /** How a retry sequence was resolved (F-35). */
 export type RetrySettled =

@@ -12,6 +12,8 @@ export interface LaunchRequest {
   readonly scheduledAt: EpochMs | null;
   /** Variables the daemon adds last (running 1.3 item 5); a job cannot shadow them. Empty without the job API. */
   readonly injectedEnvironment: Readonly<Record<string, string>>;
+  /** Where the run's state commands act that name no scope; without it, under the job's name. */
+  readonly stateScope?: string;
 }
 
 /** What a run tells its owner, each exactly once and in this order. A launch that fails says both, `pid: null` in the first. */
@@ -43,6 +45,8 @@ export interface LiveResources {
 export interface OutputLine {
   readonly stream: "stdout" | "stderr" | "verify.stdout" | "verify.stderr";
   readonly line: string;
+  /** When it was read from the command. Absent where only the text was kept. */
+  readonly readAt?: EpochMs;
 }
 
 /** Newest lines of a run, and those to come (running 2, live log). */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /*
- * A pool's queue as the store keeps it and `GET /pools` shows it (running 19.3). Instants are epoch milliseconds: the document is
+ * A pool's queue as the store keeps it (running 19.3). Instants are epoch milliseconds: the document is
  * ours alone and is compared by number. Nodes of one store share it, so a field is only ever added.
  */
 
@@ -84,7 +84,7 @@ export type WaitingEntry = Extract<PoolEntry, { state: "waiting" }>;
 export type RunningEntry = Extract<PoolEntry, { state: "running" }>;
 export type EndedEntry = Extract<PoolEntry, { state: "done" | "expired" | "cancelled" }>;
 
-/** One pool in the answer of `GET /pools`. */
+/** One pool as it stands now, with what is configured of it. */
 export interface PoolView {
   readonly name: string;
   readonly slots: number;

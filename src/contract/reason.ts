@@ -10,6 +10,7 @@ export type NotRunReason =
   | { readonly kind: "store-unavailable"; readonly what: string } // onStoreUnavailable: fail-closed
   | { readonly kind: "not-owner"; readonly owner: string | null } // cluster leadership
   | { readonly kind: "pool-refused"; readonly pool: string; readonly why: string }
+  | { readonly kind: "pool-unavailable"; readonly pool: string } // its state cannot be read or written
   | { readonly kind: "superseded" } // a newer start of the same job took its place while it waited
   | { readonly kind: "too-late"; readonly lateMs: number } // the scheduler fell behind, or startingDeadlineSeconds
   | { readonly kind: "disabled" }

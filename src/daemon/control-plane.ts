@@ -5,6 +5,7 @@ import type { DagControl } from "../contract/dag-control.ts";
 import type { Events } from "../contract/events.ts";
 import type { HistoryRow } from "../contract/history.ts";
 import type { ClusterSlot, JobInstance, JobOwner, JobView, PendingRetry } from "../contract/job-view.ts";
+import type { PoolControl } from "../contract/pool-control.ts";
 import type { PushControl } from "../contract/push-control.ts";
 import type { StateInspection } from "../contract/state-inspection.ts";
 import type { OutputArchive } from "../journal/archive/archive.ts";
@@ -33,6 +34,7 @@ export interface ControlPlaneParts {
   archive(): Pick<OutputArchive, "newest"> | null;
   dags(): DagControl | null;
   cluster(): ClusterControl | null;
+  pools(): PoolControl | null;
   state(): StateInspection | null;
   push(): PushControl | null;
   /** The cluster slot of a job as this node sees it; null while nobody is known to hold it. */
@@ -149,6 +151,9 @@ export function createControlPlane(parts: ControlPlaneParts): ControlPlane {
     },
     get cluster() {
       return parts.cluster();
+    },
+    get pools() {
+      return parts.pools();
     },
     get state() {
       return parts.state();

@@ -14,10 +14,11 @@ import type { Spawner } from "../platform/spawn/spawner.ts";
 import { httpOutWhenUsed } from "../report/http-out-when-used.ts";
 import { createReporting } from "../report/reporting.ts";
 import { createScheduler, type LiveJob, type Scheduler } from "../scheduler/scheduler.ts";
+import { dagSection } from "./dag-section.ts";
 import { createEvents } from "./event-bus.ts";
 import { inactiveParts } from "./inactive.ts";
 import { jobTally } from "./job-tally.ts";
-import { journalSection } from "./journal-section.ts";
+import { journalSection, thisHost } from "./journal-section.ts";
 import type { Loaded } from "./load-aside.ts";
 import { LoggingProblem, logTree } from "./logging/dict-config.ts";
 import type { Logs } from "./logging/logs.ts";
@@ -40,10 +41,11 @@ const WEB_PATIENCE_MS = 5_000;
 const JOURNAL_PATIENCE_MS = 10_000;
 
 /**
- * How long the first fires wait for the store, so that runs of the first seconds have it. A store that takes longer, or hangs, is taken
- * up when it is there: no fire waits for it (GEN-3).
+ * How long the first fires wait for the store and what it remembers, so that runs of the first seconds have it, and none starts beside
+ * one that outlived the last daemon. Late by less than ten seconds, they lose no slot. A store that takes longer, or hangs, is taken up when
+ * it is there: no fire waits for it (GEN-3).
  */
-const STORE_HEAD_START_MS = 2_000;
+const STORE_HEAD_START_MS = 5_000;
 
 /** For the store to let go, its own patience and the job API's included. */
 const STATE_PATIENCE_MS = 20_000;
@@ -120,7 +122,9 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
     self,
     onOpen() {
       recovered = journal.recover();
+      dags.storeChanged();
     },
+    onClose: () => dags.storeChanged(),
   });
   stack.onStop("state", STATE_PATIENCE_MS, () => state.close());
 
@@ -137,14 +141,17 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
     limits,
     baseEnvironment: baseEnvironment(parts.environment, host),
   });
+  const registered = registeredLauncher(launcher, state.jobApi);
   const scheduler = createScheduler({
     clock,
     log,
-    launcher: registeredLauncher(launcher, state.jobApi),
+    launcher: registered,
     reporting,
     events,
     owners,
-    slots: () => null,
+    slots: () => journal.slots(),
+    pools: () => journal.pools(),
+    node: self.host,
     policy: () => config.state?.onStoreUnavailable ?? "degrade",
     counters: tally.snapshot,
     newRunId: () => randomHex(16),
@@ -159,15 +166,28 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
     clock,
     logs: logs.named,
     self,
+    host: () => thisHost(clock),
     scheduler,
     owners,
     store: state.store,
     config: () => config,
     jobSetId: () => jobSet,
     tally: tally.load,
-    ownedRuns: () => false,
+    ownedRuns: (dag, runKey) => dags.owns(dag, runKey),
   });
   stack.onStop("journal", JOURNAL_PATIENCE_MS, () => journal.close());
+  const dags = dagSection({
+    clock,
+    log,
+    launcher: registered,
+    reporting,
+    events,
+    self,
+    store: state.store,
+    config: () => config,
+    randomHex,
+  });
+  stack.onStop("dags", Number.POSITIVE_INFINITY, () => dags.stop());
   const web = webSection({
     clock,
     logs: logs.named,
@@ -179,7 +199,10 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
     jobSetId: () => jobSet,
     store: state.store,
     journal: journal.current,
+    slots: journal.slots,
+    pools: journal.pools,
     tally: tally.load,
+    dags: dags.control,
     push: push.current,
     isDraining: () => draining,
     shutDown(by) {
@@ -198,6 +221,7 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
         announce(next, id);
         settings.apply(next);
         push.apply(next.push);
+        void dags.apply();
         void journal.apply(next).then(() => state.apply(next.state));
         void web.apply(next);
       },
@@ -212,18 +236,20 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
   announce(first, jobSetId);
   scheduler.apply(first);
   await journal.apply(first);
-  const opened = state.apply(first.state);
-  await withinHeadStart(clock, opened);
+  const recalled = state.apply(first.state).then(() => recovered);
+  await withinHeadStart(clock, recalled);
   scheduler.start();
-  void opened.then(() => recovered).then(() => scheduler.resume());
+  await dags.apply();
+  void recalled.then(() => scheduler.resume());
   stack.onStop("scheduler", Number.POSITIVE_INFINITY, () => scheduler.stop());
   stack.onStop("reload", 1000, () => reloader.stop());
 
   function announce(next: Config, id: string): void {
     const configLog = logs.named("cronstable.config");
     for (const { level, message } of next.warnings) configLog[level](message);
+    const tasks = next.dags.flatMap((dag) => dag.tasks.flatMap(({ job }) => job ?? []));
     limits.announce(
-      next.jobs.flatMap(({ name, launch: { resourceLimits } }) =>
+      [...next.jobs, ...tasks].flatMap(({ name, launch: { resourceLimits } }) =>
         resourceLimits === null ? [] : [{ name, limits: resourceLimits }],
       ),
     );
@@ -241,18 +267,20 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
     stopAsked,
     async stop() {
       draining = true;
+      journal.stop();
+      void dags.stop(); // no task is started any more, while jobs are still waited for
       log.info("Shutting down (after currently running jobs finish)...");
       await stack.stopAll();
     },
-    awaited: () => scheduler.running(),
+    awaited: () => [...scheduler.running(), ...dags.running()],
   };
 }
 
-/** Resolves with the store, or when it has had its head start. */
-function withinHeadStart(clock: Clock, opened: Promise<void>): Promise<void> {
+/** Resolves when what the store remembers is taken up, or has had its head start. */
+function withinHeadStart(clock: Clock, recalled: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
     const cancel = clock.after(STORE_HEAD_START_MS, resolve);
-    void opened.then(() => {
+    void recalled.then(() => {
       cancel();
       resolve();
     });

@@ -1,18 +1,34 @@
+import type { ClusterSlots } from "../cluster/slots/slots.ts";
 import type { Config } from "../config/model.ts";
 import type { LoggerNamed } from "../contract/log.ts";
 import type { Owners } from "../contract/ownership.ts";
+import type { Boot } from "../journal/boot/boot-marker.ts";
+import type { Processes } from "../journal/inflight/inflight.ts";
 import type { DaemonProcess } from "../journal/inflight/inflight-record.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { RunOwnership } from "../journal/upkeep/dag-runs.ts";
 import type { JobTally } from "../metrics/job-counters.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { PoolQueues } from "../scheduler/pool-queue.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 import type { Store } from "../store/store.ts";
+import type { KeptJournal } from "./kept-journal.ts";
+
+/** What the journal sees of the machine: in which boot it is, and which processes live there. */
+export interface JournalHost {
+  readonly boot: Boot;
+  readonly processes: Processes;
+}
+
+/** What of the counters is kept, and taken up again. */
+export type KeptTally = Pick<JobTally, "bounds" | "snapshot" | "seed">;
 
 export interface JournalSectionParts {
   readonly clock: Clock;
   readonly logs: LoggerNamed;
   readonly self: DaemonProcess;
+  /** Asked with the first `state` section. */
+  host(): Promise<JournalHost>;
   readonly scheduler: Scheduler;
   readonly owners: Owners;
   /** The store of the moment, null while there is none. */
@@ -20,7 +36,7 @@ export interface JournalSectionParts {
   /** In force now. */
   config(): Config;
   jobSetId(): string;
-  tally(): Promise<JobTally>;
+  tally(): Promise<KeptTally>;
   /** Which runs of DAGs this node advances. */
   readonly ownedRuns: RunOwnership;
 }
@@ -35,86 +51,44 @@ export interface JournalSection {
   minute(): void;
   /** Null without a `state` section. */
   current(): Journal | null;
+  /** The cluster slots of jobs, null without a `state` section. */
+  slots(): ClusterSlots | null;
+  /** The queues of pools, null without a `state` section. */
+  pools(): PoolQueues | null;
+  /** Shutdown begins: no other node is asked to make way any more, and no pool admits anything here. */
+  stop(): void;
   /** The last counters, and a bounded wait for what is still to be written (GEN-7). */
   close(): Promise<void>;
 }
 
 export function journalSection(parts: JournalSectionParts): JournalSection {
-  const { clock, logs, self, scheduler } = parts;
-  const log = logs("cronstable.state");
-  let made: Promise<Made> | null = null;
-  let current: Made | null = null;
+  const { scheduler } = parts;
+  const log = parts.logs("cronstable.state");
+  let made: Promise<KeptJournal> | null = null;
+  let current: KeptJournal | null = null;
 
-  const load = async (): Promise<Made> => {
-    const [{ createJournal }, { createHousekeeping }, { recover }, { systemProcesses }, { bootIdentity }, tally] =
-      await Promise.all([
-        import("../journal/journal.ts"),
-        import("../journal/housekeeping.ts"),
-        import("../journal/recovery.ts"),
-        import("../journal/inflight/system-processes.ts"),
-        import("../platform/boot.ts"),
-        parts.tally(),
-      ]);
-    const { configuredBy } = await import("../journal/upkeep/manifests.ts");
-    let settings = parts.config().state;
-    const journal = createJournal({
-      self,
-      boot: bootIdentity(clock.wallNow()),
-      backend: parts.store,
-      settings() {
-        settings = parts.config().state ?? settings; // a run may end after the section has gone
-        if (settings === null) throw new Error("the journal is made for a state section");
-        return settings;
-      },
-      processes: systemProcesses(clock),
-      clock,
-      log,
-    });
-    const { recall } = scheduler;
-    const isConfigured = (job: string): boolean => scheduler.isConfigured(job);
-    const housekeeping = createHousekeeping(journal, {
-      jobs: recall.jobs,
-      configured: () => configuredBy(parts.config(), parts.jobSetId()),
-      graceSeconds: () => parts.config().state?.gcGraceSeconds ?? 0,
-      local: recall.local,
-      resumeActive: () => parts.owners.resumesRetries(),
-      ownedRuns: parts.ownedRuns,
-      paused: recall.paused,
-      resumed: recall.resumed,
-      interrupted: recall.cut,
-    });
-    return {
-      journal,
-      tally,
-      minute: () => void housekeeping.minute(),
-      recover: () =>
-        recover(journal, {
-          jobs: recall.jobs(),
-          bounds: tally.bounds,
-          local: recall.local,
-          isLive: recall.isLive,
-          hasHistory: recall.hasHistory,
-          warmed: recall.warmed,
-          interrupted: recall.cutHere,
-          seeded: ({ snapshot }) => tally.seed(snapshot, isConfigured),
-          paused: recall.paused,
-          resumed: recall.resumed,
-        }),
-    };
+  const load = async (): Promise<KeptJournal> => {
+    const [{ keepJournal }, host, tally] = await Promise.all([
+      import("./kept-journal.ts"),
+      parts.host(),
+      parts.tally(),
+    ]);
+    return keepJournal(parts, host, tally);
   };
 
   return {
-    async apply({ state }) {
+    async apply({ state, pools }) {
       if (state === null) {
         current = null;
         scheduler.useJournal(null);
         return;
       }
       made ??= load();
-      const loaded = await made;
+      const kept = await made;
       if (parts.config().state === null) return; // it has gone meanwhile
-      current = loaded;
-      scheduler.useJournal(loaded.journal);
+      current = kept;
+      kept.pools.configure(pools);
+      scheduler.useJournal(kept.journal);
     },
     async recover() {
       try {
@@ -125,18 +99,21 @@ export function journalSection(parts: JournalSectionParts): JournalSection {
     },
     minute: () => current?.minute(),
     current: () => current?.journal ?? null,
-    async close() {
-      if (made === null) return;
-      const { journal, tally } = await made;
-      journal.counters.flush(tally.snapshot);
-      await journal.close();
+    slots: () => current?.slots ?? null,
+    pools: () => current?.pools ?? null,
+    stop() {
+      current?.slots.stop();
+      current?.pools.stop();
     },
+    close: async () => (await made)?.close(),
   };
 }
 
-interface Made {
-  readonly journal: Journal;
-  readonly tally: JobTally;
-  minute(): void;
-  recover(): Promise<void>;
+/** The machine the daemon runs on. Nothing of it is loaded before it is asked for. */
+export async function thisHost(clock: Clock): Promise<JournalHost> {
+  const [{ systemProcesses }, { bootIdentity }] = await Promise.all([
+    import("../journal/inflight/system-processes.ts"),
+    import("../platform/boot.ts"),
+  ]);
+  return { boot: bootIdentity(clock.wallNow()), processes: systemProcesses(clock) };
 }

@@ -21,12 +21,13 @@ function registeredRun(
   request: LaunchRequest,
   onEvent: (event: RunEvent) => void,
 ): LiveRun {
-  const { runId, job, attempt, scheduledAt } = request;
+  const { runId, job, attempt, scheduledAt, stateScope } = request;
   let live: LiveRun | null = null;
   let stopFirst: StopCause | null = null;
   const early = new Set<() => void>();
 
-  void api.register({ runId, job, attempt, scheduledAt }).then(({ environment }) => {
+  const run = { runId, job, attempt, scheduledAt, defaultScope: stateScope ?? job.name };
+  void api.register(run).then(({ environment }) => {
     live = launcher.launch(
       { ...request, injectedEnvironment: { ...request.injectedEnvironment, ...environment } },
       (event) => {

@@ -31,6 +31,8 @@ export function stateSection(parts: {
   readonly self: DaemonProcess;
   /** The store is open, whenever it is. */
   onOpen(): void;
+  /** The store is about to be closed; nobody finds it any more. */
+  onClose(): void;
 }): StateSection {
   const { clock, logs, self } = parts;
   const log = logs("cronstable.state");
@@ -49,6 +51,7 @@ export function stateSection(parts: {
   const stop = async (): Promise<void> => {
     const { store, jobApi } = open ?? {};
     open = null;
+    if (store !== undefined) parts.onClose();
     await jobApi?.stop();
     const closed = await store?.close(CLOSE_PATIENCE_MS);
     if (closed !== undefined && closed.unfinished > 0) {

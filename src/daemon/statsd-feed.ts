@@ -1,4 +1,4 @@
-import type { Events } from "../contract/events.ts";
+import type { DaemonEvents, Events } from "../contract/events.ts";
 import type { LoggerNamed } from "../contract/log.ts";
 import type { Statsd } from "../metrics/statsd.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -12,10 +12,10 @@ export function feedStatsd(events: Events, clock: Clock, log: LoggerNamed): { cl
   };
   const sending = new Set<Promise<void>>();
 
-  events.on("run.spawned", ({ job, pid }) => {
+  const started = ({ job, pid }: DaemonEvents["dag.task.spawned"]): void => {
     if (pid !== null && job.launch.statsd !== null) void wanted().then((open) => open.jobStarted(job));
-  });
-  events.on("run.finished", ({ job, result }) => {
+  };
+  const finished = ({ job, result }: Pick<DaemonEvents["run.finished"], "job" | "result">): void => {
     if (job.launch.statsd === null || result.launchError !== null) return;
     const facts = {
       success: result.failReason === null && result.stopped === null,
@@ -25,7 +25,11 @@ export function feedStatsd(events: Events, clock: Clock, log: LoggerNamed): { cl
     const sent = wanted().then((open) => open.jobStopped(job, facts));
     sending.add(sent);
     void sent.then(() => sending.delete(sent));
-  });
+  };
+  events.on("run.spawned", started);
+  events.on("run.finished", finished);
+  events.on("dag.task.spawned", started);
+  events.on("dag.task.ended", finished);
   return {
     async close() {
       await Promise.all(sending);

@@ -1,7 +1,10 @@
+import type { ClusterSlots } from "../cluster/slots/slots.ts";
 import type { Config } from "../config/model.ts";
 import type { ControlPlane } from "../contract/control-plane.ts";
+import type { DagControl } from "../contract/dag-control.ts";
 import type { Events } from "../contract/events.ts";
 import type { LoggerNamed } from "../contract/log.ts";
+import type { PoolControl } from "../contract/pool-control.ts";
 import type { Web } from "../http/web.ts";
 import { isoInstant } from "../journal/instant.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -25,7 +28,11 @@ export interface WebSectionParts {
   store(): Store | null;
   /** Null without a `state` section. */
   journal(): Journal | null;
+  slots(): ClusterSlots | null;
+  pools(): PoolControl | null;
   tally(): Promise<JobTally>;
+  /** Null while no DAG was ever configured. */
+  dags(): DagControl | null;
   push(): Push | null;
   isDraining(): boolean;
   /** `POST /shutdown` was answered. */
@@ -64,7 +71,7 @@ export function webSection(parts: WebSectionParts): WebSection {
       store,
       jobSetId: parts.jobSetId,
       host,
-      node: () => held(control),
+      node: () => heldHere(control, parts.slots()),
     });
     const control: ControlPlane = createControlPlane({
       ...parts,
@@ -72,14 +79,15 @@ export function webSection(parts: WebSectionParts): WebSection {
       nodeUsage: nodeUsage(clock),
       trendBook: () => parts.journal()?.trends ?? null,
       archive: () => parts.journal()?.archive ?? null,
-      dags: () => null,
+      dags: parts.dags,
       cluster: () => null,
+      pools: parts.pools,
       state: () => (parts.config().state === null ? null : state),
       push() {
         const push = parts.push();
         return push === null ? null : pushControl.createPushControl(push, log);
       },
-      slot: () => null,
+      slot: (job) => parts.slots()?.state(job) ?? null,
       owner: () => null,
     });
     const metrics = createMetrics({
@@ -135,13 +143,23 @@ export function webSection(parts: WebSectionParts): WebSection {
   };
 }
 
-/** Retries that wait on this node. */
-function held(control: ControlPlane): ReturnType<StateInspectionParts["node"]> {
+/** Retries that wait on this node, and cluster slots it holds. */
+function heldHere(control: ControlPlane, slots: ClusterSlots | null): ReturnType<StateInspectionParts["node"]> {
   const retries = [];
   for (const { config, retry } of control.jobs()) {
     if (retry === null) continue;
     const { attempt, dueAt, delaySeconds } = retry;
     retries.push({ job: config.name, attempt, nextRetryAt: isoInstant(dueAt), delaySeconds });
   }
-  return { retries, slots: [] };
+  const held = slots?.held() ?? [];
+  return {
+    retries,
+    slots: held.map(({ lease: { name, holder, fence, expiresAtSeconds }, refs }) => ({
+      slot: name,
+      holder,
+      fence,
+      expiresAt: expiresAtSeconds,
+      refs,
+    })),
+  };
 }

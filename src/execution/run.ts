@@ -57,7 +57,7 @@ export function queuedRun(request: LaunchRequest, parts: RunParts, onEvent: (eve
   const { clock, log, spawner, mirror, pace } = parts;
   const { launch, name } = request.job;
   const subject = `Job ${name}`;
-  const live = liveOutput();
+  const live = liveOutput(clock);
   const retained = {
     stdout: launch.captureStdout ? retainedText(launch.saveLimitLines) : null,
     stderr: launch.captureStderr ? retainedText(launch.saveLimitLines) : null,

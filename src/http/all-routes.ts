@@ -6,6 +6,7 @@ import type { Route } from "./call.ts";
 import type { NodeHistory } from "./node-history.ts";
 import { openApiDocument } from "./openapi.ts";
 import { clusterRoutes } from "./routes/cluster.ts";
+import { dagRecoveryRoutes } from "./routes/dag-recovery.ts";
 import { dagRoutes } from "./routes/dags.ts";
 import { identityRoutes } from "./routes/identity.ts";
 import { jobActionRoutes } from "./routes/job-actions.ts";
@@ -15,6 +16,7 @@ import { mcpRoutes } from "./routes/mcp.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { openApiRoutes } from "./routes/openapi.ts";
 import { pageRoutes } from "./routes/page.ts";
+import { poolRoutes } from "./routes/pools.ts";
 import { pushRoutes } from "./routes/push.ts";
 import { runRoutes } from "./routes/runs.ts";
 import { scheduleRoutes } from "./routes/schedule.ts";
@@ -44,6 +46,8 @@ export function allRoutes(served: Served): Route[] {
     ...scheduleRoutes(served),
     ...clusterRoutes(served),
     ...dagRoutes(served),
+    ...dagRecoveryRoutes(served),
+    ...poolRoutes(served),
     ...stateRoutes(served),
     ...pushRoutes(served),
     ...(metrics === null ? [] : metricsRoutes({ metrics: metrics.text, revision, clock }, metrics.isPublic)),

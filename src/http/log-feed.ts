@@ -1,10 +1,11 @@
 import type { LiveOutput, OutputLine } from "../contract/launcher.ts";
+import { isoInstant } from "../journal/instant.ts";
 
 /** Lines of a log with their places: the first has the number `first`, counted from 1 over the whole run. */
 export interface Lines {
   readonly first: number;
   readonly lines: readonly OutputLine[];
-  /** One event each, and the same with their numbers; written once for all who follow. */
+  /** One event each, and the same with their numbers and times; written once for all who follow. */
   frames(): readonly string[];
   numberedFrames(): readonly string[];
 }
@@ -90,7 +91,7 @@ function linesFrom(first: number, lines: readonly OutputLine[]): Lines {
       return plain;
     },
     numberedFrames() {
-      numbered ??= lines.map((line, index) => `id: ${first + index}\n${frameOf(line)}`);
+      numbered ??= lines.map((line, index) => `id: ${first + index}\n${timedFrameOf(line)}`);
       return numbered;
     },
   };
@@ -98,4 +99,9 @@ function linesFrom(first: number, lines: readonly OutputLine[]): Lines {
 
 function frameOf({ stream, line }: OutputLine): string {
   return `event: line\ndata: ${JSON.stringify({ stream, line })}\n\n`;
+}
+
+function timedFrameOf({ stream, line, readAt }: OutputLine): string {
+  const ts = readAt === undefined ? {} : { ts: isoInstant(readAt) };
+  return `event: line\ndata: ${JSON.stringify({ stream, line, ...ts })}\n\n`;
 }

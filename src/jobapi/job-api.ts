@@ -21,7 +21,7 @@ import { lockRoutes } from "./locks.ts";
 import { ownRunRoutes } from "./own-run.ts";
 import { patiently } from "./patiently.ts";
 import { createBodyReader } from "./request-body.ts";
-import { type DagTaskFacts, dagTaskEnvironment, runEnvironment } from "./run-environment.ts";
+import { runEnvironment } from "./run-environment.ts";
 import { createRunSessions } from "./run-sessions.ts";
 import { requestServer } from "./serve-request.ts";
 import { type MissingSecret, type ResolveSecret, stageSecrets } from "./staged-secrets.ts";
@@ -47,8 +47,8 @@ export interface RunToRegister {
   readonly job: JobConfig;
   readonly attempt: number;
   readonly scheduledAt: EpochMs | null;
-  /** For a DAG task: its default scope is then that of its run's XCom (SCO-2). */
-  readonly dag?: DagTaskFacts;
+  /** Where it acts when it names no scope, by default under the job's name; for a DAG task its run's XCom (SCO-2). */
+  readonly defaultScope?: string;
 }
 
 export interface Registration {
@@ -127,22 +127,21 @@ export async function startJobApi(options: JobApiOptions): Promise<JobApi | null
 
   return {
     url: listener.url,
-    async register({ runId, job, attempt, scheduledAt, dag }) {
+    async register({ runId, job, attempt, scheduledAt, defaultScope = job.name }) {
       const { secrets, stateAllowedScopes } = job.launch;
       const { session, token } = sessions.open({
         runId,
         job: job.name,
         attempt,
         scheduledAt,
-        defaultScope: dag?.xcomScope ?? job.name,
+        defaultScope,
         allowedScopes: new Set(stateAllowedScopes),
       });
       const stage = (name: string, value: string) => sessions.stage(runId, name, value);
       const missingSecrets = secrets.length === 0 ? [] : await stageSecrets(secrets, resolveSecret, stage, clock);
       for (const { name, problem } of missingSecrets)
         log.warning(`Job ${job.name}: secret '${name}' is not staged for this run: ${problem}`);
-      const dagEnvironment = dag === undefined ? {} : dagTaskEnvironment(dag);
-      return { environment: { ...dagEnvironment, ...runEnvironment(address, token, host, session) }, missingSecrets };
+      return { environment: runEnvironment(address, token, host, session), missingSecrets };
     },
     release(runId) {
       sessions.end(runId);

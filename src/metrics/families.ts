@@ -109,6 +109,31 @@ export const families = {
     type: "gauge",
     help: "Most memory of the newest finished run, when it was under monitorResources.",
   },
+  dagRuns: {
+    name: "cronstable_dag_runs_total",
+    type: "counter",
+    help: "Runs of the DAG that ended on this node, by verdict.",
+  },
+  dagAttempts: {
+    name: "cronstable_dag_task_attempts_total",
+    type: "counter",
+    help: "Attempts of the task that ended on this node, by outcome; of a sensor each poke.",
+  },
+  dagActive: {
+    name: "cronstable_dag_active_runs",
+    type: "gauge",
+    help: "Runs of the DAG that have not ended, as this node saw them last.",
+  },
+  dagGates: {
+    name: "cronstable_dag_gates_waiting",
+    type: "gauge",
+    help: "Approval gates of the DAG that wait for a decision, as this node saw them last.",
+  },
+  dagLastSuccess: {
+    name: "cronstable_dag_last_success_timestamp_seconds",
+    type: "gauge",
+    help: "When a run of the DAG last succeeded on this node, Unix time.",
+  },
   droppedWrites: {
     name: "cronstable_state_dropped_writes_total",
     type: "counter",

@@ -9,6 +9,7 @@ import type { EpochMs } from "../platform/clock.ts";
 import type { Sliced } from "../schedule/fleet.ts";
 import { compareCodePoints } from "../store/json.ts";
 import type { StoreCounters, StoreFacts } from "../store/store.ts";
+import { createDagTally } from "./dag-counters.ts";
 import {
   boundText,
   type ExpositionFormat,
@@ -36,7 +37,7 @@ export interface Metrics extends MetricsText {
 }
 
 export interface MetricsParts {
-  readonly control: Pick<ControlPlane, "jobs" | "job" | "jobSetId" | "cluster">;
+  readonly control: Pick<ControlPlane, "jobs" | "job" | "jobSetId" | "cluster" | "dagConfigs" | "dags">;
   readonly events: Pick<Events, "on">;
   readonly log: Pick<Logger, "warning">;
   /** What is counted of jobs, from the daemon's start. */
@@ -51,6 +52,7 @@ export interface MetricsParts {
 /** Subscribes to what happens; make it before anything does. */
 export function createMetrics(parts: MetricsParts): Metrics {
   const { control, events, startedAt, tally } = parts;
+  const dagTally = createDagTally(events);
   const transitions = { leader: 0, quorum: 0, wasLeader: false, wasQuorate: false };
   let reload: { readonly successful: boolean; readonly lastSuccessAt: EpochMs | null } | null = null;
   const isConfigured = (job: string): boolean => control.job(job) !== null;
@@ -81,6 +83,11 @@ export function createMetrics(parts: MetricsParts): Metrics {
       if (reload.lastSuccessAt !== null) of("reloadTime").sample("", reload.lastSuccessAt / 1000);
     }
     yield* jobFamilies(of, control, tally);
+    dagTally.samples(
+      of,
+      control.dagConfigs().map(({ name }) => name),
+      control.dags?.figures() ?? [],
+    );
     storeFamilies(of, parts);
     clusterFamilies(of, control.cluster === null ? null : figuresOf(parts), control.cluster !== null, transitions);
     const order = Object.keys(families) as FamilyName[];

@@ -4,6 +4,7 @@ import type { EpochMs } from "../platform/clock.ts";
 import type { JobHistory } from "./history.ts";
 import type { JobController } from "./job-controller.ts";
 import type { JobState } from "./job-state.ts";
+import type { PoolClaimHeld } from "./pool-gate.ts";
 import type { AlertStates } from "./telling.ts";
 
 /** What a job is doing and what it did, for whoever shows it. */
@@ -39,6 +40,10 @@ export interface ActiveJob {
   readonly alerts: AlertStates;
   /** Runs that hold a share of the job's cluster slot. */
   readonly leased: Set<RunId>;
+  /** Starts in the job's pool, by the name of their entry. */
+  readonly queued: Map<string, RunId>;
+  /** Claims of runs, or of starts on their way to one, in the job's pool. */
+  readonly claims: Map<RunId, PoolClaimHeld>;
   lastOutput: JobLook["lastOutput"];
   armedRetry: ArmedRetry | null;
   dropRetryTimer: () => void;

@@ -2,6 +2,7 @@
  * From a wanted run to a launched one: concurrency on this node, the retry sequence, the job's slot in the cluster (running 1.1 steps
  * 5 to 8, 6, 7). The numbered rules are in job.rules.ts.
  */
+import { slotHeldMessage } from "../cluster/slots/messages.ts";
 import type { JobConfig } from "../config/model.ts";
 import type { RetrySettled } from "../contract/events.ts";
 import type { RunId, StopCause } from "../contract/run.ts";
@@ -10,30 +11,49 @@ import { freshLadder } from "./ladder.rules.ts";
 import { effects, joined, log, refusal, refused, type Turn, unchanged } from "./turn.ts";
 
 /** The concurrency gate, the ladder, and the launch or the wait for those to be replaced. */
-export function admit(state: JobState, wanted: Wanted, { survivor }: Pick<Around, "survivor">): Turn {
+export function admit(state: JobState, wanted: Wanted, around: Pick<Around, "survivor">): Turn {
   const { job, trigger } = wanted;
-  const policy = job.concurrencyPolicy;
-  const said: JobEffect[] = [];
-  if (state.runs.size > 0)
-    said.push(log("warning", `Job ${job.name}: still running and concurrencyPolicy is ${policy}`));
-  if (survivor !== null) {
-    const goesOn = `the previous daemon's run (pid ${survivor}) still goes on`;
-    said.push(log("warning", `Job ${job.name}: ${goesOn} and concurrencyPolicy is ${policy}`));
-  }
-  const running = state.runs.size + (survivor === null ? 0 : 1);
-  if (running > 0 && policy === "Forbid") return joined(refused(state, wanted, { kind: "forbidden", running }), said); // J1, J2
+  const barred = whyBarred(state, wanted, around);
+  if (barred.refusal !== null) return joined(barred.refusal, barred.said); // J1, J2
   const startsLadder = trigger.kind === "schedule" || trigger.kind === "boot";
   const laddered = startsLadder ? resetLadder(state, job) : unchanged(state); // J3
-  said.push(...laddered.effects);
   // A run that is caught up has no retries of its own and takes none (CAT-10).
   const ladderId = trigger.kind === "catch-up" ? null : (laddered.state.ladder?.id ?? null);
-  const start: Start = { ...wanted, ladderId };
-  if (state.runs.size === 0 || job.concurrencyPolicy === "Allow") return joined(begin(laddered.state, start), said);
-  return joined(replace(laddered.state, start), said);
+  const turn = beginOrReplace(laddered.state, { ...wanted, ladderId });
+  return joined(turn, [...barred.said, ...laddered.effects]);
+}
+
+/** The same for a start whose ladder was made before, as it was queued. */
+export function admitWith(state: JobState, start: Start, around: Pick<Around, "survivor">): Turn {
+  const barred = whyBarred(state, start, around);
+  return joined(barred.refusal ?? beginOrReplace(state, start), barred.said);
+}
+
+/** What runs already, and whether Forbid lets nothing start beside it. */
+function whyBarred(
+  state: JobState,
+  wanted: Wanted,
+  { survivor }: Pick<Around, "survivor">,
+): { readonly said: readonly JobEffect[]; readonly refusal: Turn | null } {
+  const { name, concurrencyPolicy: policy } = wanted.job;
+  const said: JobEffect[] = [];
+  if (state.runs.size > 0) said.push(log("warning", `Job ${name}: still running and concurrencyPolicy is ${policy}`));
+  if (survivor !== null) {
+    const goesOn = `the previous daemon's run (pid ${survivor}) still goes on`;
+    said.push(log("warning", `Job ${name}: ${goesOn} and concurrencyPolicy is ${policy}`));
+  }
+  const running = state.runs.size + (survivor === null ? 0 : 1);
+  const isBarred = running > 0 && policy === "Forbid";
+  return { said, refusal: isBarred ? refused(state, wanted, { kind: "forbidden", running }) : null };
+}
+
+function beginOrReplace(state: JobState, start: Start): Turn {
+  if (state.runs.size === 0 || start.job.concurrencyPolicy === "Allow") return begin(state, start);
+  return replace(state, start);
 }
 
 /** Ends the ladder in progress and makes the one of this fire (F-18). */
-function resetLadder(state: JobState, job: JobConfig): Turn {
+export function resetLadder(state: JobState, job: JobConfig): Turn {
   const ended = endLadder(state, "superseded");
   const ladder = freshLadder(state.nextLadderId, job.retry);
   return effects({ ...ended.state, ladder, nextLadderId: state.nextLadderId + 1 }, ...ended.effects);
@@ -114,10 +134,7 @@ export function slotAnswered(state: JobState, runId: RunId, slot: SlotVerdict): 
         const asked: JobEffect = { kind: "pursue slot", start: { ...start, request: null }, holder };
         return gone(waits.state, runId, [...waits.effects, asked]);
       }
-      const said = log(
-        "warning",
-        `Job ${start.job.name} skipped: its cluster concurrency slot is held by ${holder} (concurrencyPolicy: ${start.job.concurrencyPolicy}, concurrencyScope: cluster)`,
-      );
+      const said = log("warning", slotHeldMessage(start.job.name, holder));
       return gone(without, runId, [said, ...refusal(start, { kind: "slot-held", holder })]);
     }
   }
@@ -132,8 +149,7 @@ export function pursued(state: JobState, runId: RunId, outcome: "free" | "gave u
   const { waiting } = state;
   if (waiting === null || waiting.runId !== runId || state.stopping) return unchanged(state);
   if (outcome === "free") return state.runs.size > 0 ? unchanged(state) : begin(state, waiting);
-  const said = log("warning", `Job ${waiting.job.name}: ${holder} did not make way for it; this start is given up`);
-  return joined(refused({ ...state, waiting: null }, waiting, { kind: "slot-held", holder }), [said]);
+  return refused({ ...state, waiting: null }, waiting, { kind: "slot-held", holder });
 }
 
 /** What a run that left the set, launched or not, leads to: requests that waited for it, and the start that did. */
@@ -183,6 +199,15 @@ export function stopAll(state: JobState, cause: StopCause): Turn {
     }
   }
   return effects({ ...state, runs }, ...said);
+}
+
+export function stopOne(state: JobState, runId: RunId, cause: StopCause): Turn {
+  const run = state.runs.get(runId);
+  if (run === undefined) return unchanged(state);
+  const others = new Map(state.runs);
+  others.delete(runId);
+  const told = stopAll({ ...state, runs: new Map([[runId, run]]) }, cause);
+  return { state: { ...state, runs: new Map([...others, ...told.state.runs]) }, effects: told.effects };
 }
 
 export function identityOf({ runId, trigger, job, request, ladderId }: Start): Start {

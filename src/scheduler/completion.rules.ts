@@ -6,7 +6,7 @@ import type { RunId, RunResult } from "../contract/run.ts";
 import type { EpochMs } from "../platform/clock.ts";
 import { endLadder, gone, identityOf } from "./admission.rules.ts";
 import type { Completion, JobEffect, JobState, Start } from "./job-state.ts";
-import { afterFailure, endsLadder } from "./ladder.rules.ts";
+import { afterFailure, endsLadder, type Ladder } from "./ladder.rules.ts";
 import { effects, joined, log, type Turn, unchanged } from "./turn.ts";
 
 /** The bookkeeping of one run that is gone (running 8), then the requests that waited for it, then the start that did. */
@@ -74,9 +74,14 @@ function workOnCompletions(state: JobState): Turn {
   return effects(reporting, ...output, { kind: "report", hook: "onFailure", run, result });
 }
 
+/** F-24, F-25; and for a pooled job on all nodes, unless this one protects the ladder it holds (F-26). */
 function endHeldLadder(state: JobState, run: Start, reason: "succeeded" | "cancelled"): Turn {
-  if (state.ladder === null || !endsLadder(state.ladder, run.ladderId)) return unchanged(state);
-  return endLadder(state, reason);
+  const { ladder } = state;
+  if (ladder !== null && !endsLadder(ladder, run.ladderId)) return unchanged(state);
+  const ended = endLadder(state, reason);
+  const { job } = run;
+  const hasRetries = job.launch.pool !== null && job.retry.maximumRetries !== 0;
+  return hasRetries ? joined(ended, [{ kind: "end pool ladder", job }]) : ended;
 }
 
 /** A report of the completion under way has ended. */
@@ -86,7 +91,38 @@ export function reported(state: JobState, runId: RunId, now: EpochMs): Turn {
   const done: JobState = { ...state, completions: rest };
   if (first.result.failReason === null || first.stage === "reporting permanent failure") return workOnCompletions(done);
 
-  const held = state.ladder !== null && state.ladder.id === first.run.ladderId ? state.ladder : null; // J4
+  const held = heldBy(state, first.run);
+  if (held !== null && held.poolEpoch !== null && first.stage === "reporting") {
+    const asking: Completion = { ...first, stage: "asking the pool" };
+    const asked = { kind: "ask ladder", run: first.run, epoch: held.poolEpoch } as const;
+    return effects({ ...state, completions: [asking, ...rest] }, asked);
+  }
+  return retriedOrFailed(state, first, held, now);
+}
+
+/** The pool has told whether the ladder of a failed run goes on (F-31). */
+export function ladderAnswered(state: JobState, runId: RunId, stands: boolean | "unknown", now: EpochMs): Turn {
+  const [first] = state.completions;
+  if (first === undefined || first.run.runId !== runId || first.stage !== "asking the pool") return unchanged(state);
+  const held = heldBy(state, first.run);
+  if (stands === "unknown") {
+    const said = log("warning", `Job ${first.run.job.name}: deferring its retry guard check`);
+    return joined(retriedOrFailed(state, first, held, now), [said]);
+  }
+  if (stands || held === null) return retriedOrFailed(state, first, held, now);
+  const ended = endLadder(state, "superseded");
+  return joined(retriedOrFailed(ended.state, first, null, now), ended.effects);
+}
+
+/** The ladder that the run was launched with, while that is the job's (J4). */
+function heldBy({ ladder }: JobState, { ladderId }: Start): Ladder | null {
+  return ladder !== null && ladder.id === ladderId ? ladder : null;
+}
+
+/** What follows a failure that has been told. */
+function retriedOrFailed(state: JobState, first: Completion, held: Ladder | null, now: EpochMs): Turn {
+  const rest = state.completions.slice(1);
+  const done: JobState = { ...state, completions: rest };
   const follows = afterFailure(held, first.run.job.retry, now);
   if (follows.next === "retry") {
     const { count, id, wait } = follows.ladder;

@@ -1,3 +1,5 @@
+import { slotUndecidedMessage } from "../cluster/slots/messages.ts";
+import type { ClusterSlots } from "../cluster/slots/slots.ts";
 import { jobDigest } from "../config/fingerprint.ts";
 import type { JobConfig } from "../config/model.ts";
 import type { Logger } from "../contract/log.ts";
@@ -7,20 +9,8 @@ import type { UnavailablePolicy } from "../journal/unavailable.rules.ts";
 import { whenUnavailable } from "../journal/unavailable.rules.ts";
 import type { BootAnswer, RetryAnswer, SlotVerdict } from "./job-state.ts";
 
-/** The slot of a job in its cluster, as a start sees it. */
-export type SlotAnswer =
-  | { readonly kind: "held"; readonly fresh: boolean }
-  | { readonly kind: "taken"; readonly holder: string }
-  | { readonly kind: "unavailable"; readonly because: string };
-
-/** What is asked of the cluster for jobs with `concurrencyScope: cluster`. */
-export interface SlotKeeper {
-  /** Counted: each claim that was answered "held" is released once. */
-  claim(job: string): Promise<SlotAnswer>;
-  release(job: string): void;
-  /** Asks the holder to make way, and resolves when it has, or will not. */
-  pursue(job: string): Promise<"free" | "gave up">;
-}
+/** The slots of jobs with `concurrencyScope: cluster`, as starts and their ends use them. */
+export type SlotKeeper = Pick<ClusterSlots, "claim" | "release" | "pursue">;
 
 /** The questions a start has to wait for. Each is answered exactly once, within the bounds of the store's operations. */
 export interface Gates {
@@ -40,17 +30,11 @@ export function createGates(parts: {
 }): Gates {
   const { slots, policy, log } = parts;
 
-  /** A store that is away for this question; what it does to the start is in the table. */
-  const withoutSlot = (job: JobConfig, because: string): SlotVerdict & { readonly fresh: boolean } => {
-    if (whenUnavailable["cluster slot"][policy()] === "skip") {
-      log.warning(
-        `Job ${job.name} skipped: its cluster concurrency slot cannot be claimed (${because}; onStoreUnavailable: fail-closed)`,
-      );
+  /** Nobody can tell whose the slot is; what that does to the start is in the table. */
+  const withoutSlot = ({ name }: JobConfig, because: string): SlotVerdict & { readonly fresh: boolean } => {
+    log.warning(slotUndecidedMessage(name, because, policy()));
+    if (whenUnavailable["cluster slot"][policy()] === "skip")
       return { kind: "refused", because: "the cluster slot", fresh: false };
-    }
-    log.warning(
-      `Job ${job.name}: its cluster concurrency slot cannot be claimed (${because}); enforcing concurrencyPolicy on this node only for this run (onStoreUnavailable: degrade)`,
-    );
     return { kind: "go", leased: false, fresh: false };
   };
 

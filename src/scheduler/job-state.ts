@@ -60,7 +60,14 @@ export type Asking =
   /** Whether this boot's run has been. */
   | { readonly gate: "boot"; readonly wanted: Wanted }
   /** Whether a due retry is still this node's to launch; `wait` is what it waited for. */
-  | { readonly gate: "retry"; readonly wanted: Wanted; readonly ladderId: number; readonly wait: RetryWait };
+  | { readonly gate: "retry"; readonly wanted: Wanted; readonly ladderId: number; readonly wait: RetryWait }
+  /** Its turn in the job's pool. `wait`: of a retry, what it waited for before. */
+  | {
+      readonly gate: "pool";
+      readonly wanted: Wanted;
+      readonly ladderId: number | null;
+      readonly wait: RetryWait | null;
+    };
 
 /** A live run. Each phase has what it owns and nothing else. */
 export type Run = Start &
@@ -77,7 +84,7 @@ export type Run = Start &
 export interface Completion {
   readonly run: Start;
   readonly result: RunResult;
-  readonly stage: "queued" | "reporting" | "reporting permanent failure";
+  readonly stage: "queued" | "reporting" | "asking the pool" | "reporting permanent failure";
 }
 
 /** What a step is told of the world at its moment. */
@@ -101,6 +108,19 @@ export type JobEvent =
   | { readonly kind: "past answered"; readonly runId: RunId; readonly past: Past }
   | { readonly kind: "boot answered"; readonly runId: RunId; readonly boot: BootAnswer }
   | { readonly kind: "retry answered"; readonly runId: RunId; readonly retry: RetryAnswer }
+  | { readonly kind: "pool answered"; readonly runId: RunId; readonly answer: PoolAnswer }
+  /** `queued`: what its entry says, for one that another process queued. */
+  | {
+      readonly kind: "pool admitted";
+      readonly runId: RunId;
+      readonly queued: Wanted;
+      readonly ladderEnded: boolean;
+      readonly retryEpoch: number;
+    }
+  | { readonly kind: "pool left"; readonly runId: RunId; readonly pool: string; readonly why: string | null }
+  /** Another node has the claim of this run. */
+  | { readonly kind: "pool lost"; readonly runId: RunId }
+  | { readonly kind: "ladder answered"; readonly runId: RunId; readonly stands: boolean | "unknown" }
   | { readonly kind: "slot answered"; readonly runId: RunId; readonly slot: SlotVerdict }
   /** Another node was asked to make way for the start that waits. */
   | { readonly kind: "pursued"; readonly runId: RunId; readonly outcome: "free" | "gave up"; readonly holder: string }
@@ -128,6 +148,12 @@ export type RetryAnswer =
   | { readonly kind: "defer"; readonly because: string }
   | { readonly kind: "claimed elsewhere"; readonly host: string };
 
+export type PoolAnswer =
+  | { readonly kind: "queued"; readonly pool: string; readonly queueId: string; readonly retryEpoch: number }
+  /** The retry's sequence has ended elsewhere. */
+  | { readonly kind: "superseded" }
+  | { readonly kind: "refused" | "unavailable"; readonly pool: string; readonly why: string };
+
 /** `go` with `leased` false: no answer, and the policy says to go on under node-local rules. */
 export type SlotVerdict =
   | { readonly kind: "go"; readonly leased: boolean }
@@ -136,6 +162,7 @@ export type SlotVerdict =
 
 export type StartAnswer =
   | { readonly kind: "started"; readonly runId: RunId }
+  | { readonly kind: "queued"; readonly pool: string; readonly queueId: string }
   | { readonly kind: "refused"; readonly reason: NotRunReason };
 
 export type CancelAnswer =
@@ -148,6 +175,19 @@ export type JobEffect =
   | { readonly kind: "ask past"; readonly wanted: Wanted }
   | { readonly kind: "ask boot"; readonly wanted: Wanted }
   | { readonly kind: "ask retry"; readonly wanted: Wanted; readonly attempt: number }
+  | {
+      readonly kind: "enter pool";
+      readonly wanted: Wanted;
+      readonly attempt: number;
+      readonly retryEpoch: number | null;
+      /** Of a retry: when it was armed. */
+      readonly armedAt: EpochMs | null;
+    }
+  /** A claim that no run of it comes from. `used` false: it goes back to the queue. */
+  | { readonly kind: "leave pool"; readonly runId: RunId; readonly used: boolean }
+  /** The retry sequence of the job has ended, for all nodes of the store (F-26). */
+  | { readonly kind: "end pool ladder"; readonly job: JobConfig }
+  | { readonly kind: "ask ladder"; readonly run: Start; readonly epoch: number }
   | { readonly kind: "claim slot"; readonly start: Start }
   | { readonly kind: "pursue slot"; readonly start: Start; readonly holder: string }
   /** The slot was won for a start that does not go on. */

@@ -15,11 +15,12 @@ import type { Past } from "../journal/ledger/past.rules.ts";
 import { abandonedRetry } from "../journal/retries/abandoned.ts";
 import type { ResumedRetry } from "../journal/retries/retry.rules.ts";
 import type { EpochMs } from "../platform/clock.ts";
-import { admit, cancel, pursued, slotAnswered, stopAll } from "./admission.rules.ts";
-import { finished, reported } from "./completion.rules.ts";
+import { admit, cancel, pursued, slotAnswered, stopAll, stopOne } from "./admission.rules.ts";
+import { finished, ladderAnswered, reported } from "./completion.rules.ts";
 import type { Around, Asking, BootAnswer, JobEvent, JobState, RetryAnswer, Wanted } from "./job-state.ts";
 import { deferRetry, type Ladder, type RetryWait, resumedLadder } from "./ladder.rules.ts";
 import { pauseInForce } from "./pause.rules.ts";
+import { enterPool, enterPoolForRetry, poolAdmitted, poolAnswered, poolLeft } from "./pooled-start.rules.ts";
 import { effects, joined, log, refusal, refused, type Turn, unchanged } from "./turn.ts";
 
 /** One event of one job. */
@@ -42,6 +43,16 @@ export function step(state: JobState, event: JobEvent, around: Around): Turn {
       return bootAnswered(state, event.runId, event.boot, around);
     case "retry answered":
       return retryAnswered(state, event.runId, event.retry, around);
+    case "pool answered":
+      return poolAnswered(state, event.runId, event.answer, around);
+    case "pool admitted":
+      return poolAdmitted(state, event, around);
+    case "pool left":
+      return poolLeft(state, event.runId, event.pool, event.why);
+    case "pool lost":
+      return stopOne(state, event.runId, "cancelled");
+    case "ladder answered":
+      return ladderAnswered(state, event.runId, event.stands, now);
     case "slot answered":
       return slotAnswered(state, event.runId, event.slot);
     case "pursued":
@@ -122,7 +133,12 @@ function throughGates(state: JobState, wanted: Wanted, around: Around, passed: r
   if (trigger.kind === "boot" && !passed.includes("boot")) {
     return effects(asks(ready, { gate: "boot", wanted }), { kind: "ask boot", wanted });
   }
-  return admit(ready, wanted, around);
+  return pooledOrAdmitted(ready, wanted, around);
+}
+
+/** A pooled job's start waits for its turn first; concurrency is judged when that has come (running 19.4.3). */
+function pooledOrAdmitted(state: JobState, wanted: Wanted, around: Around): Turn {
+  return wanted.job.launch.pool === null ? admit(state, wanted, around) : enterPool(state, wanted);
 }
 
 /** `onlyIfLastSucceeded` (DEP-1 to DEP-6). */
@@ -175,6 +191,7 @@ function retryDue(state: JobState, { ladderId, runId }: { ladderId: number; runI
   const pause = pauseInForce(state.pause, around.now);
   if (pause !== null) return deferred(state, waiting, `the job is paused (${pause.note})`, around.now); // F-29
   const wanted: Wanted = { runId, trigger, job, request: null };
+  if (job.launch.pool !== null) return enterPoolForRetry(state, wanted, waiting);
   const asking: Asking = { gate: "retry", wanted, ladderId, wait: ladder.wait };
   return effects(asks({ ...state, ladder: { ...ladder, wait: null } }, asking), {
     kind: "ask retry",
@@ -264,7 +281,7 @@ function manualStart(
   if (job === null) return refused(state, { trigger, request }, { kind: "removed" });
   if (!job.enabled) return refused(state, { trigger, request }, { kind: "disabled" });
   if (state.stopping) return refused(state, { trigger, request }, { kind: "shutting-down" });
-  return admit({ ...state, bootPending: false }, { runId, trigger, job, request }, around);
+  return pooledOrAdmitted({ ...state, bootPending: false }, { runId, trigger, job, request }, around);
 }
 
 /** A missed slot that is made up for. Whether it may go was looked at just before; a race ends here (CAT-14). */
@@ -284,7 +301,7 @@ function caughtUp(
   }
   const pause = pauseInForce(state.pause, now);
   if (pause !== null) return refused(state, wanted, { kind: "paused", until: pause.until, note: pause.note });
-  return admit(state, { ...wanted, runId, job }, around);
+  return pooledOrAdmitted(state, { ...wanted, runId, job }, around);
 }
 
 function markRunning(state: JobState, event: Extract<JobEvent, { kind: "spawned" }>): JobState {
@@ -306,7 +323,10 @@ function configured(state: JobState, job: JobState["job"]): Turn {
   return unchanged({ ...state, job });
 }
 
-/** F-32: timers stop without settling; starts that wait are refused, but for a retry that is being consumed (J8); completions go on. */
+/**
+ * F-32: timers stop without settling; starts that wait are refused, but for a retry that is being consumed (J8), and for what waits in a
+ * pool: it stays there. Completions go on.
+ */
 function shutdown(state: JobState): Turn {
   const turn = state.ladder?.wait == null ? unchanged(state) : effects(state, { kind: "drop retry timer" });
   const waiting: Wanted[] = state.waiting === null ? [] : [state.waiting];
@@ -314,7 +334,7 @@ function shutdown(state: JobState): Turn {
   for (const [runId, { gate, wanted }] of asking) {
     if (gate === "retry") continue;
     asking.delete(runId);
-    waiting.push(wanted);
+    if (gate !== "pool" || wanted.request !== null) waiting.push(wanted);
   }
   const said = waiting.flatMap((wanted) => refusal(wanted, { kind: "shutting-down" }));
   return effects({ ...state, asking, stopping: true, waiting: null }, ...turn.effects, ...said);

@@ -12,6 +12,8 @@ export interface Ladder {
   /** How long the next retry waits. */
   readonly delaySeconds: number;
   readonly wait: RetryWait | null;
+  /** Which sequence of its job the pool counts it as; null without a pool, or while that is not known. */
+  readonly poolEpoch: number | null;
 }
 
 /** A retry that has been scheduled and is not due yet. */
@@ -26,7 +28,7 @@ export interface RetryWait {
 /** The ladder a scheduled fire starts with, null when the job has no retries (F-17). */
 export function freshLadder(id: number, retry: RetryConfig): Ladder | null {
   if (retry.maximumRetries === 0) return null;
-  return { id, count: 0, delaySeconds: retry.initialDelaySeconds, wait: null };
+  return { id, count: 0, delaySeconds: retry.initialDelaySeconds, wait: null, poolEpoch: null };
 }
 
 /**
@@ -40,7 +42,7 @@ export function resumedLadder(
 ): Ladder & { readonly wait: RetryWait } {
   const waited = delayOf(attempt, retry);
   const wait = { dueAt, delaySeconds: waited, armedAt, deferred: false };
-  return { id, count: attempt, delaySeconds: nextDelay(waited, retry), wait };
+  return { id, count: attempt, delaySeconds: nextDelay(waited, retry), wait, poolEpoch: null };
 }
 
 /** How long retry `attempt` waits, without going through those before it: an unlimited ladder may have come far. */
@@ -71,7 +73,7 @@ export function afterFailure(ladder: Ladder | null, retry: RetryConfig, now: Epo
   return {
     next: "retry",
     ladder: {
-      id: ladder.id,
+      ...ladder,
       count: ladder.count + 1,
       delaySeconds: nextDelay(ladder.delaySeconds, retry),
       wait: {

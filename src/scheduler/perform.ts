@@ -9,6 +9,7 @@ import type { ActiveJob } from "./active-job.ts";
 import type { Gates, SlotKeeper } from "./gates.ts";
 import type { Refusal } from "./history.ts";
 import type { CancelAnswer, JobEffect, StartAnswer } from "./job-state.ts";
+import type { PoolGate } from "./pool-gate.ts";
 import type { Punctuality } from "./punctuality.ts";
 import type { Recorder } from "./recorder.ts";
 import { tellOfRun } from "./telling.ts";
@@ -23,6 +24,7 @@ export interface PerformParts {
   retryMoves(job: JobConfig): boolean;
   readonly newRunId: () => RunId;
   readonly gates: Gates;
+  readonly pool: Pick<PoolGate, "enter" | "leave" | "endLadder" | "askLadder">;
   readonly slots: () => SlotKeeper | null;
   readonly recorder: Recorder;
   readonly punctuality: Punctuality;
@@ -34,7 +36,7 @@ export interface PerformParts {
 
 /** Does what the rules of a job decided; what it leads to comes back to the job's controller as events. */
 export function performer(parts: PerformParts): (own: ActiveJob, effect: JobEffect) => void {
-  const { clock, log, launcher, events, gates, slots, recorder, punctuality } = parts;
+  const { clock, log, launcher, events, gates, pool, slots, recorder, punctuality } = parts;
 
   const launch = (own: ActiveJob, { start, attempt }: Extract<JobEffect, { kind: "launch" }>): void => {
     const { runId, job, trigger } = start;
@@ -150,6 +152,18 @@ export function performer(parts: PerformParts): (own: ActiveJob, effect: JobEffe
         );
         return;
       }
+      case "enter pool":
+        pool.enter(own, effect);
+        return;
+      case "leave pool":
+        pool.leave(own, effect.runId, effect.used);
+        return;
+      case "end pool ladder":
+        pool.endLadder(effect.job);
+        return;
+      case "ask ladder":
+        pool.askLadder(own, effect);
+        return;
       case "claim slot":
         claim(own, effect);
         return;

@@ -33,6 +33,13 @@ export function headOf(document: PoolDocument): WaitingEntry | null {
   return head;
 }
 
+/** All that waits, in the order of their turns. */
+export function headsOf({ entries }: PoolDocument): readonly WaitingEntry[] {
+  return entries
+    .filter((entry): entry is WaitingEntry => entry.state === "waiting")
+    .sort((a, b) => (goesBefore(a, b) ? -1 : 1));
+}
+
 export function poolView(stored: PoolDocument, pool: PoolConfig, now: EpochMs): PoolView {
   const document = withTime(stored, pool, now);
   return {

@@ -106,6 +106,21 @@ export function endLadder(
   return { document: withTime({ ...before, retryScopes }, pool, now), answer: { epoch } };
 }
 
+/**
+ * Ends the retry sequence that had epoch `upTo`, unless it has ended since: what is written twice because nobody knows whether it
+ * landed ends no later sequence.
+ */
+export function endLadderUpTo(
+  before: PoolDocument,
+  pool: PoolConfig,
+  { scope, upTo }: { readonly scope: string; readonly upTo: number },
+  now: EpochMs,
+): Step<{ epoch: number }> {
+  const epoch = epochOf(before, scope);
+  if (epoch <= upTo) return endLadder(before, pool, scope, now);
+  return { document: withTime(before, pool, now), answer: { epoch } };
+}
+
 /** What the node that would run the head knows of it. `job` null: not in its configuration. */
 export interface HeadFacts {
   readonly host: string;
@@ -176,6 +191,12 @@ export function renew(
     return { ...entry, leaseUntil: now + CLAIM_MS };
   });
   return { document: withTime({ ...before, entries }, pool, now), answer: { lost: [...lost] } };
+}
+
+/** Takes back work whose queueing nobody was told of, without a trace: asked for again, it is new. What runs or has ended stays. */
+export function withdraw(before: PoolDocument, pool: PoolConfig, id: string, now: EpochMs): Step<null> {
+  const entries = before.entries.filter((entry) => entry.id !== id || entry.state !== "waiting");
+  return { document: withTime({ ...before, entries }, pool, now), answer: null };
 }
 
 export type ClaimAnswer = "done" | "lost";

@@ -23,6 +23,8 @@ export interface PunctualityParts {
   readonly reporting: Reporting;
   /** Starts of the job's runs that go on here, and whether it is this node's to run. */
   situation(job: string): SlaSituation;
+  /** When the job last succeeded, as far as this node remembers: for one that gets its first check at a reload. */
+  lastSuccessAt(job: string): EpochMs | null;
   /** Told of each latch that is set and cleared, for metrics. */
   onLatch(job: string, check: SlaCheck, late: boolean): void;
 }
@@ -42,8 +44,17 @@ interface Watched {
   watch: SlaWatch;
 }
 
-export function createPunctuality({ clock, log, reporting, situation, onLatch }: PunctualityParts): Punctuality {
+export function createPunctuality(parts: PunctualityParts): Punctuality {
+  const { clock, log, reporting, situation, onLatch } = parts;
   let watched = new Map<string, Watched>();
+  /** The jobs before, and since when there have been any. */
+  let configured: { readonly since: EpochMs; readonly jobs: readonly JobConfig[] } | null = null;
+
+  /** A job that was there before its check counts from the first configuration, and from its last success. */
+  const newWatch = (job: JobConfig, known: (name: string) => boolean, now: EpochMs): SlaWatch => {
+    const since = configured !== null && known(job.name) ? configured.since : now;
+    return { ...newSlaWatch(since, job.enabled), lastSuccessAt: parts.lastSuccessAt(job.name) };
+  };
 
   const take = (own: Watched, turn: SlaTurn): void => {
     own.watch = turn.watch;
@@ -75,6 +86,7 @@ export function createPunctuality({ clock, log, reporting, situation, onLatch }:
     setJobs(jobs) {
       const now = clock.wallNow();
       const before = watched;
+      const earlier = new Set((configured?.jobs ?? []).map(({ name }) => name));
       watched = new Map();
       for (const job of jobs) {
         const known = before.get(job.name);
@@ -82,7 +94,7 @@ export function createPunctuality({ clock, log, reporting, situation, onLatch }:
         const hasCheck = maxTimeSinceSuccessSeconds !== null || lateAfterSeconds !== null || maxRuntimeSeconds !== null;
         if (!hasCheck && known === undefined) continue;
         if (known === undefined) {
-          watched.set(job.name, { job, watch: newSlaWatch(now, job.enabled) });
+          watched.set(job.name, { job, watch: newWatch(job, (name) => earlier.has(name), now) });
           continue;
         }
         watched.set(job.name, known); // a check that was taken away is released by the next look
@@ -90,6 +102,7 @@ export function createPunctuality({ clock, log, reporting, situation, onLatch }:
           handle(job.name, { kind: job.enabled ? "enabled" : "disabled", at: now });
         known.job = job;
       }
+      configured = { since: configured?.since ?? now, jobs };
     },
     handle,
     paused: (name, { since, until }) => handle(name, { kind: "paused", since, until }),

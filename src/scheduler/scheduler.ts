@@ -8,6 +8,7 @@ import type { JobPause, PauseChannel } from "../contract/pause.ts";
 import type { Reporting } from "../contract/report.ts";
 import type { RunId } from "../contract/run.ts";
 import type { Journal } from "../journal/journal.ts";
+import { latestSuccessAt } from "../journal/ledger/latest.rules.ts";
 import { movesBetweenNodes } from "../journal/retries/claims.ts";
 import type { UnavailablePolicy } from "../journal/unavailable.rules.ts";
 import type { Clock, EpochMs } from "../platform/clock.ts";
@@ -20,6 +21,9 @@ import { jobController } from "./job-controller.ts";
 import { type CancelAnswer, freshJob, isIdle, isQuiet, type JobState, type StartAnswer } from "./job-state.ts";
 import { pauseInForce } from "./pause.rules.ts";
 import { performer } from "./perform.ts";
+import { createPoolGate } from "./pool-gate.ts";
+import type { PoolHost } from "./pool-line.ts";
+import type { PoolQueues } from "./pool-queue.ts";
 import { createPunctuality } from "./punctuality.ts";
 import { type Recall, recallOf } from "./recall.ts";
 import { createRecorder } from "./recorder.ts";
@@ -34,6 +38,10 @@ export interface SchedulerParts {
   readonly owners: Owners;
   /** The cluster slots of jobs with `concurrencyScope: cluster`; null without a store. */
   readonly slots: () => SlotKeeper | null;
+  /** The queues of pools; null without a store. */
+  readonly pools: () => PoolQueues | null;
+  /** The name of this node in the store. */
+  readonly node: string;
   /** `onStoreUnavailable` in force. */
   readonly policy: () => UnavailablePolicy;
   /** What has been counted so far, for the journal to keep. */
@@ -80,6 +88,8 @@ export interface Scheduler {
   look(name: string): JobLook | null;
   /** Where the journal puts what it remembers. */
   readonly recall: Recall;
+  /** Where the pools' queues put what comes of the jobs in them. */
+  readonly poolHost: PoolHost;
 }
 
 export interface LiveJob {
@@ -137,6 +147,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
       const isOwner = job !== undefined && owners.of(job).kind === "here";
       return { isOwner, runningSince: startsOf(active.get(name)?.controller.state) };
     },
+    lastSuccessAt: (name) => latestSuccessAt(active.get(name)?.history.rows ?? []),
     onLatch: (job, check, late) => events.emit("job.late", { job, check, late, at: clock.wallNow() }),
   });
 
@@ -166,10 +177,21 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     events.emit("run.refused", refusal);
   };
 
+  const pool = createPoolGate({
+    ...parts,
+    queues: parts.pools,
+    job: (name) => configured(name),
+    active: (name) => activeJob(name),
+    existing: (name) => active.get(name) ?? null,
+    isRunning: (name) => isLive(name) || survivorOf(name) !== null,
+    settled: (own) => settled(own),
+  });
+
   const perform = performer({
     ...parts,
     retryMoves,
     gates,
+    pool,
     recorder,
     punctuality,
     refuse,
@@ -183,6 +205,11 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
   const survivorOf = (name: string): number | null => recorder.journal?.inFlight.survivor(name)?.pid ?? null;
 
   const configured = (name: string): JobConfig | null => jobs.get(name) ?? null;
+
+  const isLive = (name: string): boolean => {
+    const state = active.get(name)?.controller.state;
+    return state !== undefined && (state.runs.size > 0 || state.waiting !== null);
+  };
 
   const isIdleHere = (name: string): boolean => {
     const state = active.get(name)?.controller.state;
@@ -208,6 +235,8 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
       live: new Map(),
       alerts: new Map(),
       leased: new Set(),
+      queued: new Map(),
+      claims: new Map(),
       lastOutput: null,
       armedRetry: null,
       dropRetryTimer: () => {},
@@ -220,7 +249,10 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
   };
 
   /** Lets go of a removed job that has come to rest, of who waited for a job to be idle, and of a shutdown that waited for it. */
-  const settled = ({ name, controller: { state }, awaitingIdle }: ActiveJob): void => {
+  const settled = (own: ActiveJob): void => {
+    const { name, awaitingIdle } = own;
+    pool.settled(own);
+    const { state } = own.controller;
     if (awaitingIdle.size > 0 && isIdleHere(name)) {
       const calls = [...awaitingIdle];
       awaitingIdle.clear();
@@ -253,15 +285,16 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
 
   /** Puts a pause in force, or ends it, whoever said so. */
   const setPause = (own: ActiveJob, pause: JobPause | null): void => {
+    const { controller, name } = own;
     if (pause !== null) {
-      own.controller.handle({ kind: "paused", pause });
-      punctuality.paused(own.name, pause);
-      return;
+      controller.handle({ kind: "paused", pause });
+      punctuality.paused(name, pause);
+    } else if (controller.state.pause !== null) {
+      controller.handle({ kind: "resumed" });
+      controller.handle({ kind: "minute", runId: newRunId() }); // a boot run that waited
+      punctuality.handle(name, { kind: "resumed", at: clock.wallNow() });
     }
-    if (own.controller.state.pause === null) return;
-    own.controller.handle({ kind: "resumed" });
-    own.controller.handle({ kind: "minute", runId: newRunId() }); // a boot run that waited
-    punctuality.handle(own.name, { kind: "resumed", at: clock.wallNow() });
+    settled(own);
   };
 
   return {
@@ -332,6 +365,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
       const { controller, history, live, lastOutput, armedRetry } = own;
       return { state: controller.state, history, live, lastOutput, armedRetry };
     },
+    poolHost: pool,
     recall: recallOf({
       config: () => config,
       job: configured,

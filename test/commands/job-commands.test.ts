@@ -187,19 +187,10 @@ describe("artifact", () => {
 
 describe("xcom", () => {
   const taskOf = async (taskKey: string, runId = "9771") => {
-    const [task = "", index] = taskKey.split("#");
-    const dag = {
-      dag: "etl",
-      dagRunId: runId,
-      runKey: "manual-1",
-      task,
-      taskKey,
-      mapIndex: index === undefined ? null : Number(index),
-      mapItem: "",
-      xcomScope: `dagxcom/etl/${runId}`,
-      logicalDate: null,
-    };
-    return (await api.register(aRun({ name: `etl.${task}`, dag }))).environment;
+    const [task = ""] = taskKey.split("#");
+    const scope = `dagxcom/etl/${runId}`;
+    const { environment } = await api.register(aRun({ name: `etl.${task}`, defaultScope: scope }));
+    return { CRONSTABLE_DAG_TASKKEY: taskKey, CRONSTABLE_DAG_XCOM_SCOPE: scope, ...environment };
   };
 
   test("hands data from task to task of one run", async () => {

@@ -163,6 +163,11 @@ test.each([
     "",
     ["dag 'd': task 'b': only a plain task can be mapped with expand, not a sensor"],
   ],
+  [
+    `${a}, {id: b, type: approval, dependsOn: [a], expand: {fromTask: a, key: k}}`,
+    "",
+    ["dag 'd': task 'b': only a plain task can be mapped with expand, not a approval"],
+  ],
   ["{id: g, type: approval, pool: p}", "", ["dag 'd': task 'g': approval gates cannot use pool or verify"]],
   [
     "{id: g, type: approval, verify: {command: x}}",
@@ -199,6 +204,16 @@ test.each([
   [a, "startingDeadlineSeconds: 0, catchupJitterSeconds: -1, ", []],
 ])("tasks [%s], {%s}: %j", (tasks, keys, expected) => {
   expect(problems(tasks, keys)).toEqual(expected);
+});
+
+test("every other printable id is legal (D-CFG-4)", () => {
+  expect(problems("{id: 'a b.c:d', command: x}, {id: größe, command: x, dependsOn: ['a b.c:d']}")).toEqual([]);
+});
+
+test.each(["''", '"a\\tb"'])("a DAG is not named %s", (name) => {
+  expect(problemsOf(`${state}dags: [{name: ${name}, tasks: [{id: a, command: x}]}]\n`)).toEqual([
+    "cron.yaml:2:15: dags[0].name: a dag name must be non-empty and free of control characters",
+  ]);
 });
 
 test("problems of several tasks and DAGs are told together, each at its place", () => {

@@ -98,7 +98,25 @@ ${job}  - {name: b, command: x, schedule: "@daily", verify: , resourceLimits: nu
   expect(c?.monitorResources).toEqual({ intervalSeconds: 2, historyPoints: 5 });
 });
 
-test("a block that is written must be whole, whatever defaults supply", () => {
+test("F-49: each hook has a report block of its own", () => {
+  const [job] = configOf(`defaults:
+  onFailure: {report: {shell: {command: every failure}}}
+jobs:
+  - name: a
+    command: x
+    schedule: "@daily"
+    onPermanentFailure: {report: {shell: {command: last failure}}}
+`).jobs;
+  const { onFailure, onPermanentFailure, onSuccess, onLate } = job?.reports ?? expect.fail("no job");
+  expect([onFailure, onPermanentFailure, onSuccess, onLate].map(({ shell }) => shell.command)).toEqual([
+    "every failure",
+    "last failure",
+    null,
+    null,
+  ]);
+});
+
+test("a block that is written must be whole, whatever defaults supply (F-3, F-14)", () => {
   expect(
     problemsOf(`defaults:
   failsWhen: {producesStdout: yes}

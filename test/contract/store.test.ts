@@ -1,9 +1,9 @@
 import { setTimeout } from "node:timers/promises";
+import { simulatedClock } from "../../src/platform/simulated-clock.ts";
 import { memoryMedium } from "../../src/store/memory/medium.ts";
 import { openMemoryStore } from "../../src/store/memory/open.ts";
 import { openStore } from "../store/support/filesystem.ts";
 import { ownDirectory } from "../store/support/temporary.ts";
-import { simulatedClock } from "../support/simulated-clock.ts";
 import { storeContract } from "./store-contract.ts";
 
 storeContract("in memory", async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { lineSplitter } from "../../src/execution/capture/line-splitter.ts";
 import { type Ended, supervise } from "../../src/execution/supervised-process.ts";
+import { settled, simulatedClock } from "../../src/platform/simulated-clock.ts";
 import type { Child, ChildOutput } from "../../src/platform/spawn/spawner.ts";
 import { writtenLog } from "../support/node.ts";
-import { settled, simulatedClock } from "../support/simulated-clock.ts";
 
 /** A process that does only what the test says, on virtual time. */
 function scene(options: { killTimeoutSeconds?: number; streams?: readonly ("stdout" | "stderr")[] } = {}) {

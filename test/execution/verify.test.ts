@@ -37,8 +37,8 @@ test("a check that passes leaves the run a success and is on its record", async 
   expect(result.stdout?.text).toBe("result\n"); // the check's lines are none of the command's
   expect(result.stderr?.text).toBe("");
   expect(mirrored.stderr).toBe("");
-  expect(run.output.recent()).toContainEqual({ stream: "verify.stdout", line: "fine" });
-  expect(run.output.recent()).toContainEqual({ stream: "verify.stderr", line: "so-so" });
+  const said = run.output.recent().map(({ stream, line }) => `${stream} ${line}`);
+  expect(said.toSorted()).toEqual(["stdout result", "verify.stderr so-so", "verify.stdout fine"]);
 });
 
 test("a check that fails fails the run, whose exit code stays", async () => {

@@ -3,7 +3,7 @@ import { withoutTokens } from "../../src/http/access-log.ts";
 import { jobConfig } from "../support/job-config.ts";
 import { startWebNode, token } from "../support/web-node.ts";
 
-test("one line per answer, without tokens", async () => {
+test("one line per answer, without tokens (acceptance 16)", async () => {
   const node = await startWebNode({
     jobs: [jobConfig({ name: "job" })],
     at: "2026-11-30T08:52:44Z",

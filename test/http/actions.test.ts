@@ -1,4 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Ledger } from "../../src/journal/ledger/ledger.ts";
+import { createTrendBook, type TrendBook } from "../../src/journal/ledger/trends.ts";
+import { simulatedClock } from "../../src/platform/simulated-clock.ts";
 import { jobConfig } from "../support/job-config.ts";
 import { configOf } from "../support/node.ts";
 import { startWebNode, type WebNode } from "../support/web-node.ts";
@@ -27,7 +30,7 @@ const error = async (path: string, body?: unknown): Promise<unknown[]> => {
   return [status, json().error];
 };
 
-test("start launches as a fire would, and says when it did not", async () => {
+test("start launches as a fire would, and says when it did not (acceptance 7)", async () => {
   const answer = await node.post("/jobs/job/start");
   expect(answer.json()).toEqual({ started: "job", launched: true, runId: node.run("job").runId });
   expect((await node.post("/jobs/forbid/start")).json()).toMatchObject({ started: "forbid", launched: true });
@@ -40,12 +43,12 @@ test("start launches as a fire would, and says when it did not", async () => {
   expect((await node.post("/jobs/nope/start")).headers["x-demo"]).toBeUndefined();
 });
 
-test("a paused job can be started by hand", async () => {
+test("a paused job can be started by hand (acceptance 7)", async () => {
   await node.post("/jobs/job/pause");
   expect((await node.post("/jobs/job/start")).json().launched).toBe(true);
 });
 
-test("cancel answers when every instance is gone; the row says who did it", async () => {
+test("cancel answers when every instance is gone; the row says who did it (acceptance 8)", async () => {
   expect(await error("/jobs/job/cancel")).toEqual([409, "job 'job' is not running"]);
   expect(await error("/jobs/nope/cancel")).toEqual([404, "job 'nope' not found"]);
   await node.post("/jobs/job/start");
@@ -99,7 +102,7 @@ test.each([
   expect(await error("/jobs/nope/pause", body)).toEqual([404, "job 'nope' not found"]);
 });
 
-test("a pause holds its slots, each leaves a row, and it ends by itself", async () => {
+test("a pause holds its slots, each leaves a row, and it ends by itself (acceptance 9, 11)", async () => {
   const paused = await node.ask("POST", "/jobs/job/pause", {
     body: '{"durationSeconds":110,"note":"move","by":"alice"}',
     headers: { "content-type": "text/plain" },
@@ -133,7 +136,46 @@ test("a pause holds its slots, each leaves a row, and it ends by itself", async 
   expect((await node.get("/jobs/job")).json().paused).toBeNull();
 });
 
-test("resume ends a pause, and is no error without one", async () => {
+test("figures are over all rows that are kept; what did not run, and what was cancelled, is no success and no failure (acceptance 11)", async () => {
+  const end = async (exitCode: number): Promise<void> => {
+    await node.post("/jobs/job/start");
+    node.run("job").exit(exitCode);
+  };
+  for (const exitCode of [0, 0, 0, 1]) await end(exitCode);
+  await node.post("/jobs/job/start");
+  const cancelling = node.post("/jobs/job/cancel");
+  await expect.poll(() => node.run("job").stopped).toBe("cancelled");
+  node.run("job").exit(-15);
+  await cancelling;
+  await node.post("/jobs/job/pause");
+  await node.until("2026-11-30T08:50:01Z");
+  const { runs, stats } = (await node.get("/jobs/job/runs?limit=1")).json();
+  expect(runs).toMatchObject([{ outcome: "skipped" }]);
+  expect(stats).toMatchObject({ total: 6, success: 3, failure: 1, cancelled: 1, success_rate: 0.75 });
+});
+
+test.each<[source: string, trendBook: () => TrendBook | null]>([
+  ["memory", () => null],
+  ["memory", () => ledgerOf({ kind: "failed", failure: { reason: "io", message: "ENOTDIR" } })],
+  ["durable", () => ledgerOf({ kind: "done", value: [] })],
+])("trends always answer, here from %s (acceptance 12)", async (source, trendBook) => {
+  const here = await startWebNode({ jobs, at: "2026-11-30T08:49:05Z", parts: { trendBook } });
+  try {
+    const answer = await here.get("/jobs/job/trends");
+    expect([answer.status, answer.json()]).toMatchObject([
+      200,
+      { name: "job", source, windows: { "1h": { total: 0 } } },
+    ]);
+  } finally {
+    await here.stop();
+  }
+});
+
+function ledgerOf(outcome: Awaited<ReturnType<Ledger["newest"]>>): TrendBook {
+  return createTrendBook({ newest: async () => outcome }, simulatedClock(0));
+}
+
+test("resume ends a pause, and is no error without one (acceptance 9)", async () => {
   await node.post("/jobs/job/pause");
   for (let time = 0; time < 2; time++)
     expect((await node.post("/jobs/job/resume", { by: "bob" })).json()).toEqual({ paused: null });
@@ -142,7 +184,7 @@ test("resume ends a pause, and is no error without one", async () => {
   expect(await error("/jobs/nope/resume")).toEqual([404, "job 'nope' not found"]);
 });
 
-test("an armed retry shows, also while it runs; a job that is well shows none", async () => {
+test("an armed retry shows, also while it runs; a job that is well shows none (acceptance 10)", async () => {
   await node.until("2026-11-30T08:50:01Z");
   for (const name of ["job", "retrying", "for-ever"]) node.run(name).exit(name === "job" ? 0 : 7);
   const retry = { attempt: 1, maxAttempts: 3, nextRetryAt: "2026-11-30T08:50:31+00:00", delaySeconds: 30 };

@@ -4,9 +4,9 @@ import { takesGzip } from "../../src/http/accept.rules.ts";
 import { etagOf, isKnownTag } from "../../src/http/etag.ts";
 import { productOf } from "../../src/http/product.ts";
 import { sharedProduct } from "../../src/http/shared-product.ts";
+import { simulatedClock } from "../../src/platform/simulated-clock.ts";
 import { jobConfig } from "../support/job-config.ts";
 import { configOf } from "../support/node.ts";
-import { simulatedClock } from "../support/simulated-clock.ts";
 import { startWebNode, type WebNode } from "../support/web-node.ts";
 
 const jobs = ["a", "b", "c", "d", "e"].map((name) => jobConfig({ name }));
@@ -18,7 +18,7 @@ afterEach(() => node.stop());
 
 const tag = async (): Promise<string> => String((await node.get("/jobs")).headers.etag);
 
-test("time alone makes no new version of the jobs, and a known version is not sent again", async () => {
+test("time alone makes no new version of the jobs, and a known version is not sent again (acceptance 13)", async () => {
   const first = await node.get("/jobs");
   await node.until("2026-11-30T08:49:07Z");
   const second = await node.get("/jobs");
@@ -39,7 +39,7 @@ test("time alone makes no new version of the jobs, and a known version is not se
   expect((await node.get("/jobs", { "if-none-match": '"x"' })).status).toBe(200);
 });
 
-test("a run, a pause, its end and a reload make a new version at once", async () => {
+test("a run, a pause, its end and a reload make a new version at once (acceptance 13)", async () => {
   const seen = [await tag()];
   await node.post("/jobs/a/start");
   seen.push(await tag());
@@ -55,7 +55,7 @@ test("a run, a pause, its end and a reload make a new version at once", async ()
   expect(new Set(seen).size).toBe(seen.length);
 });
 
-test("a pause is in the very next answer", async () => {
+test("a pause is in the very next answer (acceptance 15)", async () => {
   await node.get("/jobs");
   await node.post("/jobs/b/pause", { note: "move" });
   expect((await node.get("/jobs")).json()[1].paused.note).toBe("move");
@@ -64,7 +64,7 @@ test("a pause is in the very next answer", async () => {
   expect((await node.get("/metrics")).text).toContain('cronstable_job_paused{job_name="b"} 1');
 });
 
-test("large bodies are compressed for those who ask by name", async () => {
+test("large bodies are compressed for those who ask by name (acceptance 14)", async () => {
   const plain = await node.get("/jobs");
   const gzipped = await node.get("/jobs", { "accept-encoding": "br, gzip;q=0.5" });
   expect(gzipped.headers["content-encoding"]).toBe("gzip");
@@ -104,14 +104,14 @@ test.each([
   expect(takesGzip(header)).toBe(takes);
 });
 
-test("a version is known as it is, weakly, or as any", () => {
+test("a version is known as it is, weakly, or as any (acceptance 13)", () => {
   const known = etagOf("x");
   expect(known).toBe('"2d711642b726b04401627ca9fbac32f5"');
   for (const header of [known, `W/${known}`, "*", `"a" , ${known}`]) expect(isKnownTag(header, known)).toBe(true);
   for (const header of [undefined, '"a"', known.slice(1, -1), ""]) expect(isKnownTag(header, known)).toBe(false);
 });
 
-test("those who ask while it is built share one build; what was begun before a change is given to nobody after it", async () => {
+test("those who ask while it is built share one build; what was begun before a change is given to nobody after it (acceptance 15)", async () => {
   const clock = simulatedClock(0);
   const builds: ((text: string) => void)[] = [];
   const product = (text: string) =>
@@ -149,7 +149,7 @@ test("those who ask while it is built share one build; what was begun before a c
   expect((await failing()).body.toString()).toBe("yes");
 });
 
-test("building for very many jobs leaves others their turn", async () => {
+test("building for very many jobs leaves others their turn (acceptance 40)", async () => {
   const many = Array.from({ length: 20_000 }, (_, index) => jobConfig({ name: `job-${index}` }));
   const turns: number[] = [];
   let last = performance.now();

@@ -77,7 +77,7 @@ test("how long runs take is how long events are drawn", async () => {
   expect((await events("/jobs/daily/calendar.ics?limit=1"))[0]?.minutes).toBe(70);
 });
 
-test("calendar apps have no headers: a token may stand in the query, there and only there", async () => {
+test("calendar apps have no headers: a token may stand in the query, there and only there (acceptance 16)", async () => {
   const closed = await startWebNode({
     jobs: [timed("daily", "30 9 * * *")],
     web: { authTokens: [token("s3cret", ["view"])] },

@@ -142,7 +142,7 @@ test("reads pass on what the engine says", async () => {
 });
 
 test("a task's log is followed under its exact key", async () => {
-  const source = liveOutput();
+  const source = liveOutput(node.clock);
   answers.taskOutput = (_dag: string, _run: string, taskKey: string) => ({
     kind: "answer",
     value: taskKey === "process#0" ? source.output : null,
@@ -165,7 +165,14 @@ test("actions say what came of them", async () => {
   expect((await said(node, "POST", "/dags/etl/trigger"))[0]).toBe(500);
 
   for (const [outcome, answer] of [
-    [{ kind: "created", instants: 3 }, [200, { ok: true, created: 3 }]],
+    [
+      { kind: "created", instants: 3, created: 1, next: null },
+      [200, { ok: true, created: 3, new: 1, truncated: false }],
+    ],
+    [
+      { kind: "created", instants: 100, created: 100, next: "2026-04-11T00:00:00+00:00" },
+      [200, { ok: true, created: 100, new: 100, truncated: true, next: "2026-04-11T00:00:00+00:00" }],
+    ],
     [{ kind: "unknown dag" }, [400, { error: "no such scheduled dag" }]],
     [{ kind: "bad range" }, [400, { error: "bad date range" }]],
     [{ kind: "no instants" }, [400, { error: "the dag's schedule has no computable instants" }]],
@@ -208,6 +215,43 @@ test("actions say what came of them", async () => {
     answers.decide = async () => ({ kind });
     expect(await said(node, "POST", path, { decision: "approve" })).toEqual([409, { error }]);
   }
+});
+
+test("a decision the store does not confirm is an error, not a refusal", async () => {
+  for (const [kind, status] of [
+    ["unreadable", 500],
+    ["timed out", 504],
+  ]) {
+    answers.decide = async () => ({ kind });
+    expect((await said(node, "POST", `${RUN}/tasks/gate/decision`, { decision: "approve" }))[0]).toBe(status);
+  }
+});
+
+test("recoveries are previewed, carried out, or refused with the reason", async () => {
+  const asked: unknown[][] = [];
+  for (const [outcome, answer] of [
+    [{ kind: "preview", body: { dryRun: true, planToken: "ab" } }, [200, { dryRun: true, planToken: "ab" }]],
+    [{ kind: "accepted", body: { dag: "etl", dryRun: false } }, [200, { dag: "etl", dryRun: false }]],
+    [{ kind: "invalid", error: "bad date range" }, [400, { error: "bad date range" }]],
+    [
+      { kind: "refused", error: "source run is busy; retry shortly" },
+      [409, { error: "source run is busy; retry shortly" }],
+    ],
+    [{ kind: "unavailable" }, [503, { error: "recovery state is unavailable" }]],
+  ]) {
+    answers.recover = async (...given: unknown[]) => {
+      asked.push(given);
+      return outcome;
+    };
+    answers.recoverRange = answers.recover;
+    expect(await said(node, "POST", `${RUN}/recover`, { mode: "failed" })).toEqual(answer);
+    expect(await said(node, "POST", "/dags/etl/recover", { from: "2026-01-01" })).toEqual(answer);
+  }
+  expect(asked.slice(0, 2)).toEqual([
+    ["etl", "k:1", { mode: "failed" }],
+    ["etl", { from: "2026-01-01" }],
+  ]);
+  expect(await said(without, "POST", `${RUN}/recover`)).toEqual([409, { error: "workflow not found" }]);
 });
 
 test("schedules of DAGs take part in the schedule tools and calendars", async () => {

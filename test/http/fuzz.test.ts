@@ -227,7 +227,7 @@ function heapUsed(): number {
   return process.memoryUsage().heapUsed;
 }
 
-test(`${REQUESTS} malformed requests leave it up, with no 500 and no growth (seed ${SEED})`, {
+test(`${REQUESTS} malformed requests leave it up, with no 500 and no growth (seed ${SEED}) (acceptance 36)`, {
   timeout: 120_000,
 }, async () => {
   const node = await startWebNode({

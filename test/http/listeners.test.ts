@@ -64,7 +64,7 @@ test.each([
   expect(readListenAddress(text)).toEqual(address);
 });
 
-test("one daemon on plain, secure, IPv6 and socket addresses; a bad one harms none", async () => {
+test("one daemon on plain, secure, IPv6 and socket addresses; a bad one harms none (acceptance 24)", async () => {
   const path = join(folder, "many.sock");
   const tls = tlsFiles("many", server);
   const listen = [
@@ -94,7 +94,7 @@ test("one daemon on plain, secure, IPv6 and socket addresses; a bad one harms no
   expect(() => lstatSync(path)).toThrow(/ENOENT/);
 });
 
-test("a port that is taken is tried again each minute, and complained about once", async () => {
+test("a port that is taken is tried again each minute, and complained about once (acceptance 24)", async () => {
   const { port, blocker } = await occupied();
   const address = `http://127.0.0.1:${port}`;
   const node = await start({ listen: [address] });
@@ -109,7 +109,7 @@ test("a port that is taken is tried again each minute, and complained about once
   expect((await sendRequest(port, "GET", "/version")).status).toBe(200);
 });
 
-test("a stale socket is replaced; one that is served, and a file that is no socket, are left alone", async () => {
+test("a stale socket is replaced; one that is served, and a file that is no socket, are left alone (acceptance 25, F53)", async () => {
   const path = join(folder, "taken.sock");
   const first = await start({ listen: [`unix://${path}`] });
   const second = await start({ listen: [`unix://${path}`] });
@@ -140,7 +140,7 @@ test("a socket file that a dead process left is replaced", async () => {
   expect((await node.ask("GET", "/version", { to: { socketPath: path } })).status).toBe(200);
 });
 
-test("client certificates: that authority's only, or no HTTP at all", async () => {
+test("client certificates: that authority's only, or no HTTP at all (acceptance 26)", async () => {
   const node = await start({ listen: ["https://127.0.0.1:0"], tls: tlsFiles("mutual", server, client.cert) });
   const ask = (pair: Partial<Certificate>) =>
     node.ask("GET", "/version", { to: { port: node.port(), tls: { ca: server.cert, ...pair } } });
@@ -150,7 +150,7 @@ test("client certificates: that authority's only, or no HTTP at all", async () =
   expect((await ask(client)).status).toBe(200);
 });
 
-test("plain text to a secure port gets no answer, old TLS no handshake, and both leave it up", async () => {
+test("plain text to a secure port gets no answer, old TLS no handshake, and both leave it up (acceptance 26)", async () => {
   const node = await start({ listen: ["https://127.0.0.1:0"], tls: tlsFiles("secure", server) });
   const socket = connect(node.port(), "127.0.0.1");
   let received = "";
@@ -174,7 +174,7 @@ test("plain text to a secure port gets no answer, old TLS no handshake, and both
   expect((await node.ask("GET", "/version", { to: { port: node.port(), tls: { ca: server.cert } } })).status).toBe(200);
 });
 
-test("new certificates are served within a minute; while they are broken the old ones are", async () => {
+test("new certificates are served within a minute; while they are broken the old ones are (acceptance 27)", async () => {
   const tls = tlsFiles("rotated", server);
   const node = await start({ listen: ["https://127.0.0.1:0", "http://127.0.0.1:0"], tls });
   const secure = node.web.addresses().find((bound) => bound.secure)?.port ?? 0;
@@ -201,7 +201,7 @@ test("new certificates are served within a minute; while they are broken the old
   expect(node.web.addresses().find((bound) => bound.secure)?.port).toBe(secure);
 });
 
-test("without a certificate at the start no address opens, not even a plain one, until it is there", async () => {
+test("without a certificate at the start no address opens, not even a plain one, until it is there (acceptance 27)", async () => {
   const tls = { cert: join(folder, "late.pem"), key: join(folder, "late.key"), clientCa: null };
   const node = await start({ listen: ["http://127.0.0.1:0", "https://127.0.0.1:0"], tls });
   expect(node.web.addresses()).toEqual([]);
@@ -213,7 +213,7 @@ test("without a certificate at the start no address opens, not even a plain one,
   expect(node.web.addresses()).toHaveLength(2);
 });
 
-test("another section keeps the addresses that stay, opens and closes the others, and ends tails", async () => {
+test("another section keeps the addresses that stay, opens and closes the others, and ends tails (acceptance 30)", async () => {
   const [one, two] = [join(folder, "one.sock"), join(folder, "two.sock")];
   const node = await start({ listen: [`unix://${one}`] });
   const inode = lstatSync(one).ino;
@@ -236,7 +236,7 @@ test("another section keeps the addresses that stay, opens and closes the others
   expect(node.logged.lines).toContain("INFO web: configuration changed, stopping http server");
 });
 
-test("stopping cuts connections that do not end: kept alive, half sent, following a log", async () => {
+test("stopping cuts connections that do not end: kept alive, half sent, following a log (F38)", async () => {
   const node = await start({});
   await node.post("/jobs/job/start");
   const sockets = [

@@ -40,7 +40,7 @@ test.each([
   expect(asksForJson(accept)).toBe(asks);
 });
 
-test("status is text for people and JSON for those who ask", async () => {
+test("status is text for people and JSON for those who ask (acceptance 4)", async () => {
   expect((await node.get("/status")).text).toBe(
     "soon: scheduled (in 54 seconds)\noff: disabled\nboot: running (pid: )",
   );
@@ -74,7 +74,7 @@ test.each([
   expect(countdown(seconds)).toBe(words);
 });
 
-test("configured headers go with what succeeds, never change its type, and cannot break it", async () => {
+test("configured headers go with what succeeds, never change its type, and cannot break it (acceptance 23)", async () => {
   const good = await node.get("/summary");
   expect([good.headers["x-demo"], good.headers["content-type"], good.headers["x-content-type-options"]]).toEqual([
     "1",

@@ -82,7 +82,7 @@ test("a page of another site starts nothing", async () => {
   }
 });
 
-test("an origin that configured headers let read may change things; letting all read turns the gate off, and says so", async () => {
+test("an origin that configured headers let read may change things; letting all read turns the gate off, and says so (acceptance 20)", async () => {
   for (const [allowed, origin, status] of [
     ["https://ops.example", "https://ops.example", 409],
     ["https://ops.example", "https://evil.example", 403],

@@ -12,7 +12,7 @@ afterAll(() => node.stop());
 
 const once = (name: string): string => encodeURIComponent(name).replaceAll(".", "%2E");
 
-test.each(names)("a job called %s is one encoded segment, everywhere", async (name) => {
+test.each(names)("a job called %s is one encoded segment, everywhere (acceptance 3, F52)", async (name) => {
   const path = `/jobs/${once(name)}`;
   for (const [suffix, where] of [
     ["", "name"],
@@ -39,7 +39,7 @@ test("an unknown name comes back in quotes that do not end early", async () => {
     expect((await node.get(`/jobs/${once(name)}`)).json()).toEqual({ error: `job ${quoted} not found` });
 });
 
-test("paths are matched as they come", async () => {
+test("paths are matched as they come (acceptance 2)", async () => {
   for (const path of [
     "/jobs/",
     "//jobs",
@@ -61,7 +61,7 @@ test("paths are matched as they come", async () => {
   expect((await node.get("/nope")).text).toBe('{"error":"404: Not Found"}');
 });
 
-test("another method of a known path is told what it may be", async () => {
+test("another method of a known path is told what it may be (acceptance 2)", async () => {
   const cases = [
     ["PUT", "/jobs", "GET,HEAD"],
     ["GET", "/jobs/a%2Fb/start", "POST"],
@@ -80,7 +80,7 @@ test("another method of a known path is told what it may be", async () => {
   }
 });
 
-test("HEAD answers like GET, without the body", async () => {
+test("HEAD answers like GET, without the body (acceptance 2)", async () => {
   const { paths } = (await node.get("/openapi.json")).json();
   const readable = Object.keys(paths).filter((path) => "get" in paths[path] && !path.includes("{"));
   for (const path of [...readable, `/jobs/${once("a/b")}`, `/jobs/${once("a/b")}/runs`]) {
@@ -94,7 +94,7 @@ test("HEAD answers like GET, without the body", async () => {
   expect([stream.headers["content-type"], stream.text]).toEqual(["text/event-stream", ""]);
 });
 
-test("numbers in queries are never an error", async () => {
+test("numbers in queries are never an error (acceptance 5)", async () => {
   await node.get("/jobs/a%2Fb");
   const length = async (query: string): Promise<number> =>
     (await node.get(`/schedule/preview?expr=*+*+*+*+*&${query}`)).json().fires.length;
@@ -126,7 +126,7 @@ test("literal segments win over names, and a name does not swallow a path", () =
   expect(match("GET", "/a")).toBe("no route");
 });
 
-test("what is too long is refused, what many cookies make is not", async () => {
+test("what is too long is refused, what many cookies make is not (acceptance 36)", async () => {
   const long = "x".repeat(9_000);
   expect((await node.get("/version", { "x-long": long })).status).toBe(431);
   expect((await node.get(`/version?x=${long}`)).status).toBe(414);

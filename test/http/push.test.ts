@@ -2,12 +2,12 @@ import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { paired, pushDevices, pushTest } from "../../src/contract/wire/push.ts";
 import { createPushControl } from "../../src/daemon/push-control.ts";
+import { simulatedClock } from "../../src/platform/simulated-clock.ts";
 import type { Device } from "../../src/report/push/device.ts";
 import type { DeviceStore } from "../../src/report/push/device-store.ts";
 import type { Delivery } from "../../src/report/push/push.ts";
 import { deviceRegistry } from "../../src/report/push/registry.ts";
 import { logLines } from "../support/log-lines.ts";
-import { simulatedClock } from "../support/simulated-clock.ts";
 import { startWebNode, token, type WebNode } from "../support/web-node.ts";
 import { missing, sample } from "./samples.ts";
 

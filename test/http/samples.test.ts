@@ -20,7 +20,7 @@ const elsewhere = [
 ];
 const names = Object.keys(sampleIndex()).filter((name) => !elsewhere.some((pattern) => pattern.test(name)));
 
-test.each(names)("%s: same status, type, members and order", async (name) => {
+test.each(names)("%s: same status, type, members and order (acceptance 1)", async (name) => {
   const { request, status, headers } = sampleIndex()[name] ?? fail();
   const body = request.body === null ? {} : { body: bodyText(request.body) };
   const answer = await node.ask(request.method, request.path, { headers: request.headers, ...body });
@@ -34,7 +34,7 @@ test.each(names)("%s: same status, type, members and order", async (name) => {
   expect(alikeKeys(actual, expected)).toEqual(alikeKeys(expected, actual));
 });
 
-test("texts are those of the samples", async () => {
+test("texts are those of the samples (acceptance 4)", async () => {
   for (const name of ["logs.finished.sse.txt", "logs.no-output.sse.txt"])
     expect((await node.get(sampleIndex()[name]?.request.path ?? "")).text).toBe(sampleText(name));
   const status = (await node.get("/status")).text.split("\n");
@@ -48,7 +48,7 @@ test("texts are those of the samples", async () => {
   expect(status.find((line) => line.startsWith("long-running"))).toMatch(/^long-running: running \(pid: \d+\)$/);
 });
 
-test("no instant is spelled with Z", async () => {
+test("no instant is spelled with Z (acceptance 6)", async () => {
   const { text } = await node.get("/jobs");
   expect(text).not.toMatch(/\d\d:\d\d(?:\.\d+)?Z"/);
   expect(text).toMatch(/"finished_at":"2026-11-30T08:5\d:\d\d(?:\.\d{6})?\+00:00"/);

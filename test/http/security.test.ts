@@ -47,6 +47,10 @@ const routes: readonly (readonly [method: string, path: string, scope: "view" | 
   ["POST", "/dags/d/trigger", "control"],
   ["POST", "/dags/d/backfill", "control"],
   ["POST", "/dags/d/runs/k/tasks/t/decision", "approve"],
+  ["POST", "/dags/d/runs/k/recover", "control"],
+  ["POST", "/dags/d/recover", "control"],
+  ["GET", "/pools", "view"],
+  ["POST", "/pools/a/queue/k/cancel", "control"],
   ["GET", "/state", "view"],
   ["GET", "/state/documents", "view"],
   ["GET", "/state/records", "view"],
@@ -117,7 +121,7 @@ const allows = {
 const labels = { view: "viewer", control: "ci", approve: "boss" } as const;
 
 describe.each(routes)("%s %s", (method, path, scope) => {
-  test("no token and wrong ones: 401, byte for byte the same", async () => {
+  test("no token and wrong ones: 401, byte for byte the same (acceptance 16, F48)", async () => {
     const wrong: AskOptions[] = [
       {},
       bearer("wrong"),
@@ -145,7 +149,7 @@ describe.each(routes)("%s %s", (method, path, scope) => {
     );
   });
 
-  test.each(["view", "control", "approve", "all"] as const)("token with scope %s", async (held) => {
+  test.each(["view", "control", "approve", "all"] as const)("token with scope %s (acceptance 17)", async (held) => {
     const answer = await node.ask(method, path, bearer(`${held}-secret`));
     const may = scope === null || allows[held].some((own) => own === scope);
     if (may) expect(letThrough(answer.status) || path === "/mcp").toBe(true);
@@ -158,7 +162,7 @@ describe.each(routes)("%s %s", (method, path, scope) => {
       });
   });
 
-  test("another site's page: 403 before anything else, unless it only reads", async () => {
+  test("another site's page: 403 before anything else, unless it only reads (acceptance 20, F49)", async () => {
     for (const origin of ["http://evil.example", "null", "garbage", "http://127.0.0.1:1"])
       for (const credential of [{}, bearer("all-secret").headers]) {
         const answer = await node.ask(method, path, { headers: { ...credential, origin } });
@@ -190,7 +194,7 @@ describe.each(routes)("%s %s", (method, path, scope) => {
     expect(open.shutdowns).toEqual([]);
   });
 
-  test("strangers may look, but not at devices, and a wrong token is never taken for none", async () => {
+  test("strangers may look, but not at devices, and a wrong token is never taken for none (acceptance 18)", async () => {
     const answer = await strangers.ask(method, path);
     if (path === "/push/devices")
       expect(answer.json().error).toMatch(
@@ -257,13 +261,13 @@ test("whoami says what the credential is worth", async () => {
   });
 });
 
-test("a control token stops the daemon, an anonymous caller does not", async () => {
+test("a control token stops the daemon, an anonymous caller does not (acceptance 19)", async () => {
   expect((await strangers.ask("POST", "/shutdown")).status).toBe(403);
   expect((await node.ask("POST", "/shutdown", bearer("control-secret"))).json()).toEqual({ shuttingDown: true });
   expect(node.shutdowns.at(-1)).toBe("ci");
 });
 
-test("public metrics open nothing else", async () => {
+test("public metrics open nothing else (acceptance 34, F47)", async () => {
   const open = await startWebNode({
     jobs,
     web: { authTokens: tokens, metrics: { public: true, durationBuckets: null } },
@@ -300,7 +304,7 @@ test("public metrics open nothing else", async () => {
   }
 });
 
-test("without a section for them, pages and metrics are unknown paths", async () => {
+test("without a section for them, pages and metrics are unknown paths (acceptance 34)", async () => {
   const bare = await startWebNode({ jobs, web: { metrics: null, ui: false }, webParts: { ui: { page } } });
   try {
     for (const path of ["/metrics", "/", "/mcp"]) expect((await bare.get(path)).status).toBe(404);

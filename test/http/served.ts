@@ -4,7 +4,7 @@ import type { ControlPlane } from "../../src/contract/control-plane.ts";
 import { allRoutes } from "../../src/http/all-routes.ts";
 import type { Route } from "../../src/http/call.ts";
 import { productOf } from "../../src/http/product.ts";
-import { simulatedClock } from "../support/simulated-clock.ts";
+import { simulatedClock } from "../../src/platform/simulated-clock.ts";
 
 /** Every route there can be, all parts being on. They are described, not called. */
 export function describedRoutes(): Route[] {

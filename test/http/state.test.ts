@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { stateDocuments, stateOverview, stateRecords } from "../../src/contract/wire/state.ts";
 import { createStateInspection } from "../../src/daemon/state-inspection.ts";
+import { settled, simulatedClock } from "../../src/platform/simulated-clock.ts";
 import { jsonFloat } from "../../src/store/json.ts";
 import { memoryMedium } from "../../src/store/memory/medium.ts";
 import { type Conduct, openMemoryStore } from "../../src/store/memory/open.ts";
 import type { Store } from "../../src/store/store.ts";
-import { settled, simulatedClock } from "../support/simulated-clock.ts";
 import { startWebNode, type WebNode } from "../support/web-node.ts";
 import { missing, sample } from "./samples.ts";
 
@@ -79,7 +79,7 @@ test("the store is counted by the first part of each name", async () => {
   ]);
 });
 
-test("values of jobs are described, never shown", async () => {
+test("values of jobs are described, never shown (acceptance 38)", async () => {
   const { documents } = stateDocuments.parse((await node.get("/state/documents?ns=kv/user")).json());
   expect(Object.fromEntries(documents.map(({ key, valueType, valueSize }) => [key, [valueType, valueSize]]))).toEqual({
     dict: ["dict", '{"n": 1, "m": [1, 2]}'.length],
@@ -101,7 +101,7 @@ test("values of jobs are described, never shown", async () => {
     });
 });
 
-test("records come newest first, output never, and no name leaves the store", async () => {
+test("records come newest first, output never, and no name leaves the store (acceptance 38)", async () => {
   const records = async (query: string) =>
     stateRecords.parse((await node.get(`/state/records?${query}`)).json()).records;
   expect(await records("stream=runs/a")).toEqual([{ outcome: "failure" }, { outcome: "success", duration: 1 }]);
@@ -123,7 +123,7 @@ test("a store that fails shows as one that cannot be listed, and lists are empty
   expect((await node.get("/state/records?stream=runs/a")).json().records).toEqual([]);
 });
 
-test("a store that hangs is waited for ten seconds", async () => {
+test("a store that hangs is waited for ten seconds (acceptance 37)", async () => {
   conduct = { kind: "slow", delayMs: Number.POSITIVE_INFINITY };
   const asked = node.get("/state");
   await expect.poll(() => clock.pending).toBeGreaterThan(0);

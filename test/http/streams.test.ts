@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { settled } from "../../src/platform/simulated-clock.ts";
 import { jobConfig } from "../support/job-config.ts";
-import { settled } from "../support/simulated-clock.ts";
 import { startWebNode, type WebNode } from "../support/web-node.ts";
 
 let node: WebNode;
@@ -37,11 +37,14 @@ async function follow(path: string, headers: Record<string, string> = {}): Promi
   return { response, sent, text: () => text, ended: new Promise((resolve) => response.once("close", resolve)) };
 }
 
+/** Of a run's own log: with its number and the instant it was read. */
+const numbered = (id: number, text: string, stream = "stdout", second = "05"): string =>
+  `id: ${id}\nevent: line\ndata: {"stream":"${stream}","line":${JSON.stringify(text)},"ts":"2026-11-30T08:49:${second}+00:00"}\n\n`;
 const line = (text: string, stream = "stdout"): string =>
   `event: line\ndata: {"stream":"${stream}","line":${JSON.stringify(text)}}\n\n`;
 const END = "event: end\ndata: {}\n\n";
 
-test("tails begun before, during and after a run have every line once, in order, and the end", async () => {
+test("tails begun before, during and after a run have every line once, in order, and the end (acceptance 28)", async () => {
   await node.post("/jobs/job/start");
   const run = node.run("job");
   const early = await follow("/jobs/job/logs");
@@ -64,7 +67,7 @@ test("tails begun before, during and after a run have every line once, in order,
   expect((await node.get("/jobs/job/logs")).text).toBe(whole);
 });
 
-test("a job that never ran, and one whose newest row kept nothing", async () => {
+test("a job that never ran, and one whose newest row kept nothing (acceptance 28)", async () => {
   expect((await node.get("/jobs/idle/logs")).text).toBe('event: end\ndata: {"reason": "no-output"}\n\n');
   await node.post("/jobs/idle/start");
   node.run("idle").print("stdout", "kept");
@@ -76,7 +79,7 @@ test("a job that never ran, and one whose newest row kept nothing", async () => 
   expect((await node.get("/jobs/nope/logs")).status).toBe(404);
 });
 
-test("only the newest thousand lines are sent again", async () => {
+test("only the newest thousand lines are sent again (acceptance 29)", async () => {
   await node.post("/jobs/job/start");
   node.run("job").print("stdout", ...Array.from({ length: 5000 }, (_, index) => `line ${index + 1}`));
   node.run("job").exit(0);
@@ -84,7 +87,7 @@ test("only the newest thousand lines are sent again", async () => {
   expect([lines.length, lines[0], lines.at(-1)]).toEqual([1000, '"line":"line 4001"', '"line":"line 5000"']);
 });
 
-test("silence is pinged, talk is not", async () => {
+test("silence is pinged, talk is not (acceptance 28)", async () => {
   await node.post("/jobs/job/start");
   const tail = await follow("/jobs/job/logs");
   await node.until("2026-11-30T08:49:19Z");
@@ -98,12 +101,10 @@ test("silence is pinged, talk is not", async () => {
   await tail.ended;
 });
 
-test("a reader that does not read costs a bounded queue; it gets the newest lines and the end", async () => {
+test("a reader that does not read costs a bounded queue; it gets the newest lines and the end (acceptance 29)", async () => {
   await node.post("/jobs/job/start");
   const run = node.run("job");
-  const stalled = connect(node.port(), "127.0.0.1");
-  stalled.write("GET /jobs/job/logs HTTP/1.1\r\nHost: x\r\n\r\n");
-  await once(stalled, "readable"); // and then reads no more
+  const stalled = await stall();
   const text = "x".repeat(10_000);
   for (let batch = 0; batch < 150; batch++) {
     run.print("stdout", ...Array.from({ length: 20 }, (_, index) => `${batch * 20 + index} ${text}`));
@@ -126,10 +127,7 @@ test.each(["goes on", "has ended"])(
   "a reader that takes nothing for five minutes is let go of; its run %s",
   async (run) => {
     await node.post("/jobs/job/start");
-    const stalled = connect(node.port(), "127.0.0.1");
-    stalled.write("GET /jobs/job/logs HTTP/1.1\r\nHost: x\r\n\r\n");
-    await once(stalled, "readable");
-    stalled.on("error", () => {});
+    const stalled = await stall();
     for (let batch = 0; batch < 100; batch++) {
       node.run("job").print("stdout", "x".repeat(100_000));
       await settled();
@@ -143,20 +141,31 @@ test.each(["goes on", "has ended"])(
   },
 );
 
-test("readers that leave, leave nothing behind", async () => {
+/** Follows the log without reading more than its beginning. */
+async function stall(): Promise<Socket> {
+  const socket = connect(node.port(), "127.0.0.1");
+  socket.on("error", () => {});
+  socket.write("GET /jobs/job/logs HTTP/1.1\r\nHost: x\r\n\r\n");
+  await once(socket, "readable");
+  return socket;
+}
+
+test("2,000 readers that leave, and 20 that stop reading, leave nothing behind (acceptance 29, F51)", async () => {
   await node.post("/jobs/job/start");
   const run = node.run("job");
   const files = (): number => readdirSync("/proc/self/fd").length;
   const [filesBefore, timersBefore] = [files(), node.clock.pending];
-  for (let round = 0; round < 10; round++) {
-    const tails = await Promise.all(Array.from({ length: 50 }, () => follow("/jobs/job/logs")));
-    run.print("stdout", `round ${round}`);
+  const stalled = await Promise.all(Array.from({ length: 20 }, stall));
+  for (let round = 0; round < 20; round++) {
+    const tails = await Promise.all(Array.from({ length: 100 }, () => follow("/jobs/job/logs")));
+    run.print("stdout", `round ${round} ${"x".repeat(2_000)}`);
     for (const [index, tail] of tails.entries()) {
       if (index % 2 === 0) tail.sent.destroy();
       else tail.response.socket.resetAndDestroy();
     }
     await Promise.all(tails.map(({ ended }) => ended));
   }
+  for (const socket of stalled) socket.resetAndDestroy();
   await expect.poll(files).toBeLessThanOrEqual(filesBefore + 2);
   await expect.poll(() => node.clock.pending).toBe(timersBefore);
   run.print("stdout", "still there");
@@ -175,21 +184,22 @@ test("stopping the API ends every tail at once, whatever its run does", async ()
   await stopped;
 });
 
-test("a run has its log by its id: numbered, and taken up again where the reader was cut off", async () => {
+test("a run has its log by its id: numbered and timed, and taken up again where the reader was cut off", async () => {
   await node.post("/jobs/job/start");
   const run = node.run("job");
   const path = `/jobs/job/runs/${run.runId}/logs`;
   const first = await follow(path);
   run.print("stdout", "one", "two");
   await expect.poll(first.text).toContain("two");
-  expect(first.text()).toBe(`id: 1\n${line("one")}id: 2\n${line("two")}`);
+  expect(first.text()).toBe(numbered(1, "one") + numbered(2, "two"));
   first.sent.destroy();
+  await node.until("2026-11-30T08:49:07Z");
   run.print("stderr", "three");
   const again = await follow(path, { "last-event-id": "2" });
   run.exit(3);
   await again.ended;
   expect(again.text()).toBe(
-    `id: 3\n${line("three", "stderr")}event: end\ndata: {"runId":"${run.runId}","outcome":"failure","source":"live"}\n\n`,
+    `${numbered(3, "three", "stderr", "07")}event: end\ndata: {"runId":"${run.runId}","outcome":"failure","source":"live"}\n\n`,
   );
   expect((await node.get(`${path}?after=1`)).text).toMatch(/^id: 2\n/);
   expect((await node.get("/jobs/job/runs/nope/logs")).json()).toEqual({ error: "job 'job' has no run 'nope'" });
@@ -202,6 +212,6 @@ test("lines that are kept no more are told as a gap", async () => {
   run.exit(0);
   const { text } = await node.get(`/jobs/job/runs/${run.runId}/logs?after=100`);
   expect(text).toMatch(
-    /^event: gap\ndata: \{"missed":400\}\n\nid: 501\nevent: line\ndata: \{"stream":"stdout","line":"501"\}\n/,
+    /^event: gap\ndata: \{"missed":400\}\n\nid: 501\nevent: line\ndata: \{"stream":"stdout","line":"501","ts":"[^"]+"\}\n/,
   );
 });

@@ -54,7 +54,7 @@ test.each([
   expect(() => table(given)).toThrow(message);
 });
 
-test("two entries with one secret are refused, without telling it", () => {
+test("two entries with one secret are refused, without telling it (acceptance 22)", () => {
   const same = [token("s3cret", ["view"]), token("s3cret", ["control"], "ci")];
   expect(() => table(source({ value: "other" }), same)).toThrow(
     "web token 'ci' resolves to the same secret as 'web.authTokens[0]'; give each token a secret of its own",
@@ -80,7 +80,7 @@ test("an entry that lists every scope holds them all; control and approve each l
   expect(scopes("x")).toBeNull();
 });
 
-test("a token file is empty at the start, then filled, changed, emptied", async () => {
+test("a token file is empty at the start, then filled, changed, emptied (acceptance 21)", async () => {
   const file = put("rotated", "");
   const web = { authToken: source({ fromFile: file }) };
   const node = await startWebNode({ jobs: [jobConfig({ name: "job" })], web });

@@ -8,12 +8,12 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startJobApi } from "../../src/jobapi/job-api.ts";
 import { CERTIFICATES_CHECK_MS, SECRETS_PATIENCE_MS } from "../../src/jobapi/limits.ts";
 import { systemClock } from "../../src/platform/clock.ts";
+import { simulatedClock } from "../../src/platform/simulated-clock.ts";
 import { memoryMedium } from "../../src/store/memory/medium.ts";
 import { openMemoryStore } from "../../src/store/memory/open.ts";
 import { selfSigned } from "../support/certificate.ts";
 import { aJob, aRun, jobApiDefaults, literalSecrets, startEndpoint } from "../support/job-api.ts";
 import { logLines } from "../support/log-lines.ts";
-import { simulatedClock } from "../support/simulated-clock.ts";
 import { scriptOf, wire } from "../support/wire.ts";
 
 const noSource = { value: null, fromFile: null, fromEnvVar: null };
@@ -44,34 +44,13 @@ describe("what a run is given", () => {
     await api.stop();
   });
 
-  test("is its workflow run too for a DAG task, whose scope is that of the run's XCom", async () => {
+  test("is the scope it acts in, its own name unless the launch says another", async () => {
     const api = await startEndpoint();
-    const dag = {
-      dag: "etl",
-      dagRunId: "9771",
-      runKey: "manual-1",
-      task: "load",
-      taskKey: "load#2",
-      mapIndex: 2,
-      mapItem: '{"k": 1}',
-      xcomScope: "dagxcom/etl/9771",
-      logicalDate: "2026-11-30T02:00:00+00:00",
-    };
-    const { environment } = await api.register(aRun({ name: "etl.load", scheduledAt: null, dag }));
-    expect(environment).toMatchObject({
-      CRONSTABLE_JOB_NAME: "etl.load",
-      CRONSTABLE_SCHEDULED_AT: "",
-      CRONSTABLE_DAG_NAME: "etl",
-      CRONSTABLE_DAG_RUN_ID: "9771",
-      CRONSTABLE_DAG_RUN_KEY: "manual-1",
-      CRONSTABLE_DAG_TASK: "load",
-      CRONSTABLE_DAG_TASKKEY: "load#2",
-      CRONSTABLE_DAG_MAP_INDEX: "2",
-      CRONSTABLE_DAG_MAP_ITEM: '{"k": 1}',
-      CRONSTABLE_DAG_XCOM_SCOPE: "dagxcom/etl/9771",
-      CRONSTABLE_DAG_LOGICAL_DATE: "2026-11-30T02:00:00+00:00",
-    });
-    expect(await scriptOf(environment).ask("GET", "/v1/kv/list")).toBe('200 {"scope": "dagxcom/etl/9771", "keys": []}');
+    const task = aRun({ name: "etl.load", defaultScope: "dagxcom/etl/9771" });
+    const scripts = [await api.register(aRun({ name: "plain" })), await api.register(task)];
+    const [plain, load] = scripts.map(({ environment }) => scriptOf(environment));
+    expect(await plain?.ask("GET", "/v1/kv/list")).toBe('200 {"scope": "plain", "keys": []}');
+    expect(await load?.ask("GET", "/v1/kv/list")).toBe('200 {"scope": "dagxcom/etl/9771", "keys": []}');
     await api.stop();
   });
 });

@@ -3,10 +3,10 @@ import { createLatch } from "../../src/jobapi/latch.ts";
 import { createLockKeeper, type LockAnswer, type LockWish } from "../../src/jobapi/lock-keeper.ts";
 import { createRunSessions } from "../../src/jobapi/run-sessions.ts";
 import { storeTrouble } from "../../src/jobapi/store-trouble.ts";
+import { type SimulatedClock, settled, simulatedClock } from "../../src/platform/simulated-clock.ts";
 import { type MemoryMedium, memoryMedium } from "../../src/store/memory/medium.ts";
 import { type Conduct, openMemoryStore } from "../../src/store/memory/open.ts";
 import { logLines } from "../support/log-lines.ts";
-import { type SimulatedClock, settled, simulatedClock } from "../support/simulated-clock.ts";
 
 const START = Date.UTC(2026, 10, 30, 8);
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JobApi } from "../../src/jobapi/job-api.ts";
+import { simulatedClock } from "../../src/platform/simulated-clock.ts";
 import { aJob, aRun, startEndpoint } from "../support/job-api.ts";
-import { simulatedClock } from "../support/simulated-clock.ts";
 import { scriptOf } from "../support/wire.ts";
 
 // The clock stands still: 1796028509.368 s after the epoch.

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { writeKinds } from "../../src/journal/drops.ts";
 import { FLUSH_PATIENCE_MS, PENDING_WRITES_MAX } from "../../src/journal/limits.ts";
+import { settled } from "../../src/platform/simulated-clock.ts";
 import type { Outcome } from "../../src/store/store.ts";
-import { settled } from "../support/simulated-clock.ts";
 import { journalBench } from "./support/journal-bench.ts";
 
 const landed: Outcome<unknown> = { kind: "done", value: null };

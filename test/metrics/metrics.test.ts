@@ -28,7 +28,7 @@ async function series(prefix: string, by: WebNode = node): Promise<Record<string
   );
 }
 
-test("every status is there from the start, and counters agree with the history", async () => {
+test("every status is there from the start, and counters agree with the history (acceptance 32)", async () => {
   expect(await series('cronstable_job_runs_total{job_name="a"')).toEqual({
     'cronstable_job_runs_total{job_name="a",status="success"}': 0,
     'cronstable_job_runs_total{job_name="a",status="failure"}': 0,
@@ -97,7 +97,7 @@ test("starts that did not happen count by their reason", async () => {
   });
 });
 
-test("a removed job's series go, but not while it runs; a job of another name is a new one", async () => {
+test("a removed job's series go, but not while it runs; a job of another name is a new one (acceptance 32)", async () => {
   await node.post("/jobs/a/start");
   await node.post("/jobs/b/start");
   node.run("b").exit(0);
@@ -114,7 +114,7 @@ test("a removed job's series go, but not while it runs; a job of another name is
   expect(await jobsCounted()).toEqual(["c"]);
 });
 
-test("a configuration that is refused shows, and a good one again", async () => {
+test("a configuration that is refused shows, and a good one again (acceptance 33)", async () => {
   const shown = async () => Object.values(await series("cronstable_config"));
   const first = Date.parse("2026-11-30T08:49:05Z") / 1000;
   expect(await shown()).toEqual([1, first]);
@@ -174,7 +174,7 @@ test("what an earlier process had counted is added, for jobs that are still ther
   expect((await node.get("/metrics")).text).not.toContain("gone");
 });
 
-test("histograms of other bounds wait until those bounds are set", async () => {
+test("histograms of other bounds wait until those bounds are set (acceptance 32)", async () => {
   const counters = { ...noCounters([1, 2]), durations: { sumSeconds: 3, count: 2, bucketCounts: [1, 2] } };
   node.tally.seed({ bounds: [1, 2], jobs: new Map([["a", counters]]) }, () => true);
   expect(Object.values(await series('cronstable_job_duration_seconds_count{job_name="a"'))).toEqual([0]);
@@ -210,7 +210,7 @@ test("names are escaped as the format says; a carriage return has no escape and 
   await odd.stop();
 });
 
-test("a store that is up, one whose numbers cannot be had, and none", async () => {
+test("a store that is up, one whose numbers cannot be had, and none (acceptance 35)", async () => {
   const lanes = { bulk: { inflight: 1, capacity: 16, peak: 3 }, lease: { inflight: 0, capacity: 8, peak: 1 } };
   const counters = {
     operations: { append: { finished: 3, errors: 1, seconds: 0.5 } },

@@ -19,20 +19,23 @@ afterAll(() => node.stop());
 const openMetrics = { accept: "application/openmetrics-text; version=1.0.0" };
 
 /** Families that other parts of the daemon feed, and ours beyond the sample's. */
-const elsewhere = /^cronstable_(?:state|cluster_(?!enabled))/;
+const elsewhere = /^cronstable_(?:dag|state|cluster_(?!enabled))/;
 const beyond = new Set(["cronstable_job_refused_starts_total", "cronstable_job_refused_starts"]);
 
-test.each(["metrics.txt", "metrics.openmetrics.txt"])("%s: same families, types and order", async (name) => {
-  const { text } = await node.get("/metrics", name === "metrics.txt" ? {} : openMetrics);
-  const families = (exposition: string): string[] =>
-    [...exposition.matchAll(/^# TYPE (\S+) (\S+)$/gm)]
-      .filter(([, family = ""]) => !elsewhere.test(family) && !beyond.has(family))
-      .map(([, family, type]) => `${family} ${type}`);
-  expect(families(text)).toEqual(families(sampleText(name)));
-  expect(text.endsWith("# EOF\n")).toBe(name !== "metrics.txt");
-});
+test.each(["metrics.txt", "metrics.openmetrics.txt"])(
+  "%s: same families, types and order (acceptance 31)",
+  async (name) => {
+    const { text } = await node.get("/metrics", name === "metrics.txt" ? {} : openMetrics);
+    const families = (exposition: string): string[] =>
+      [...exposition.matchAll(/^# TYPE (\S+) (\S+)$/gm)]
+        .filter(([, family = ""]) => !elsewhere.test(family) && !beyond.has(family))
+        .map(([, family, type]) => `${family} ${type}`);
+    expect(families(text)).toEqual(families(sampleText(name)));
+    expect(text.endsWith("# EOF\n")).toBe(name !== "metrics.txt");
+  },
+);
 
-test("same series, in the same order", async () => {
+test("same series, in the same order (acceptance 31)", async () => {
   const { text } = await node.get("/metrics");
   const series = (exposition: string): string[] =>
     exposition
@@ -43,7 +46,7 @@ test("same series, in the same order", async () => {
   expect(ours).toEqual(series(sampleText("metrics.txt")));
 });
 
-test("both forms carry the same samples", async () => {
+test("both forms carry the same samples (acceptance 31)", async () => {
   const samples = (exposition: string): string[] => exposition.split("\n").filter((line) => !line.startsWith("#"));
   expect(samples((await node.get("/metrics", openMetrics)).text)).toEqual(samples((await node.get("/metrics")).text));
 });

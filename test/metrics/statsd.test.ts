@@ -4,8 +4,8 @@ import { afterEach, expect, test, vi } from "vitest";
 import { createStatsd, type StatsdJob } from "../../src/metrics/statsd.ts";
 import type { Clock } from "../../src/platform/clock.ts";
 import { systemClock } from "../../src/platform/clock.ts";
+import { simulatedClock } from "../../src/platform/simulated-clock.ts";
 import { writtenLog } from "../support/node.ts";
-import { simulatedClock } from "../support/simulated-clock.ts";
 
 /** Soon on an idle machine; long enough for a busy one. */
 const SOON = { timeout: 20_000 };

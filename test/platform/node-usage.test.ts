@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { systemClock } from "../../src/platform/clock.ts";
 import { type KernelFiles, nodeUsage } from "../../src/platform/node-usage.ts";
-import { simulatedClock } from "../support/simulated-clock.ts";
+import { simulatedClock } from "../../src/platform/simulated-clock.ts";
 
 let root: string;
 let files: KernelFiles;

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
 import { beforeAll, describe, expect, test } from "vitest";
+import { simulatedClock } from "../../src/platform/simulated-clock.ts";
 import { mailboxes } from "../../src/report/mail-address.rules.ts";
 import { type Certificate, selfSigned } from "../support/certificate.ts";
 import { decodedHeader, mailServer, rawServer } from "../support/mail-server.ts";
-import { simulatedClock } from "../support/simulated-clock.ts";
 import { BODY, block, captured, failedRun, SUBJECT, secret, succeededRun, WEBHOOK } from "./support/facts.ts";
 import { closing, startReporting } from "./support/reporting.ts";
 

@@ -2,13 +2,13 @@ import { spawnSync } from "node:child_process";
 import type { Socket } from "node:net";
 import { describe, expect, test } from "vitest";
 import type { ReportFacts } from "../../src/contract/report.ts";
+import { simulatedClock } from "../../src/platform/simulated-clock.ts";
 import { story } from "../../src/report/story.ts";
 import { render } from "../../src/report/template/template.ts";
 import { blockTemplateProblems } from "../../src/report/template-problems.ts";
 import { variables } from "../../src/report/variables.ts";
 import { silentReport } from "../support/job-config.ts";
 import { mailServer, rawServer } from "../support/mail-server.ts";
-import { simulatedClock } from "../support/simulated-clock.ts";
 import { webReceiver } from "../support/web-receiver.ts";
 import { block, captured, failedRun, secret, startedAt, succeededRun } from "./support/facts.ts";
 import { closing, startReporting } from "./support/reporting.ts";
@@ -33,7 +33,7 @@ describe("whether a block would act", () => {
   });
 });
 
-test("all reporters of a block run side by side; one that fails stops no other (acceptance 32)", async () => {
+test("all reporters of a block run side by side; one that fails stops no other (F-50, acceptance 32)", async () => {
   const mails = closing(await mailServer());
   const web = closing(await webReceiver());
   const { reporting, lines } = startReporting();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ReportConfig } from "../../src/config/model.ts";
+import { simulatedClock } from "../../src/platform/simulated-clock.ts";
 import { pauseSeconds, sentryProject } from "../../src/report/sentry-event.rules.ts";
-import { simulatedClock } from "../support/simulated-clock.ts";
 import { type ReceivedRequest, webReceiver } from "../support/web-receiver.ts";
 import { block, captured, failedRun, secret, succeededRun } from "./support/facts.ts";
 import { closing, startReporting } from "./support/reporting.ts";

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { shellVariables } from "../../src/report/shell-variables.rules.ts";
 import { story } from "../../src/report/story.ts";
+import { gone } from "../support/gone.ts";
 import { jobConfig } from "../support/job-config.ts";
 import { block, captured, failedRun, startedAt, succeededRun } from "./support/facts.ts";
 import { startReporting } from "./support/reporting.ts";
@@ -194,17 +195,5 @@ async function written(path: string): Promise<string> {
     } catch {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
-  }
-}
-
-/** Resolves when no such process runs; a dead one that nobody has reaped yet counts as gone. */
-async function gone(pid: number): Promise<void> {
-  for (;;) {
-    try {
-      if (/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"))) return;
-    } catch {
-      return;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

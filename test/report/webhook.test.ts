@@ -1,9 +1,9 @@
 import type { Socket } from "node:net";
 import { beforeAll, expect, test } from "vitest";
+import { simulatedClock } from "../../src/platform/simulated-clock.ts";
 import { loggableAnswer } from "../../src/report/webhook-redaction.rules.ts";
 import { type Certificate, selfSigned } from "../support/certificate.ts";
 import { rawServer } from "../support/mail-server.ts";
-import { simulatedClock } from "../support/simulated-clock.ts";
 import { webReceiver } from "../support/web-receiver.ts";
 import { block, captured, failedRun, secret, succeededRun } from "./support/facts.ts";
 import { closing, startReporting } from "./support/reporting.ts";

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JobConfig } from "../../src/config/model.ts";
+import { simulatedClock } from "../../src/platform/simulated-clock.ts";
 import { nextFire } from "../../src/schedule/fires.ts";
 import { createFireLoop, type FireLoop } from "../../src/scheduler/fire-loop.ts";
 import { jobConfig } from "../support/job-config.ts";
 import { writtenLog } from "../support/node.ts";
-import { simulatedClock } from "../support/simulated-clock.ts";
 import { timetable } from "../support/timings.ts";
 
 const at = (text: string): number => Date.parse(text);

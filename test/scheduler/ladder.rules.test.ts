@@ -42,5 +42,6 @@ test("RET-9: a ladder that has come far is resumed at once", () => {
     count: 1e15,
     delaySeconds: 30,
     wait: { dueAt: 9, delaySeconds: 30, armedAt: 1, deferred: false },
+    poolEpoch: null,
   });
 });

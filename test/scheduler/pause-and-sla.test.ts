@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { JobPause } from "../../src/contract/pause.ts";
 import { jobConfig } from "../support/job-config.ts";
 import { exits, lasts, startNode, type TestNode } from "../support/node.ts";
-import { everyMinute } from "../support/timings.ts";
+import { everyHour, everyMinute } from "../support/timings.ts";
 
 function pause(node: TestNode, job: string, seconds: number): boolean {
   const since = node.clock.wallNow();
@@ -26,7 +26,7 @@ describe("a paused job", () => {
     expect(node.log).toContain("INFO Job job skipped: paused until 2026-03-01T13:01:10.000Z (maintenance)");
   });
 
-  test("defers a due retry without using it up, and starts by hand all the same", async () => {
+  test("F-29: defers a due retry without using it up, and starts by hand all the same", async () => {
     const node = startNode({
       at: "2026-03-01T11:59:50Z",
       commands: { "./flaky.sh": exits(1, 0, 0) },
@@ -104,4 +104,23 @@ describe("an SLA", () => {
     expect(node.scheduler.sla("sla")?.state).toBe("late");
     expect(node.scheduler.running()).toHaveLength(1);
   });
+});
+
+test("SLA: a job that gets its check at a reload is judged by its last success", async () => {
+  const timing = everyMinute;
+  const node = startNode({ at: "2026-03-01T11:59:50Z", jobs: [jobConfig({ timing })] });
+  await node.until("12:00:30");
+  const sla = { maxTimeSinceSuccessSeconds: 600, lateAfterSeconds: null, maxRuntimeSeconds: null };
+  node.apply([jobConfig({ timing: everyHour, sla })]);
+  await node.until("12:09:30");
+  expect(node.scheduler.sla("job")?.state).toBe("ok");
+  await node.until("12:11:30");
+  expect(node.scheduler.sla("job")?.state).toBe("late");
+});
+
+test("SLA lateAfter: a run that started and ended before the threshold was not late", async () => {
+  const sla = { maxTimeSinceSuccessSeconds: null, lateAfterSeconds: 90, maxRuntimeSeconds: null };
+  const node = startNode({ at: "2026-03-01T11:59:50Z", jobs: [jobConfig({ timing: everyHour, sla })] });
+  await node.until("12:30");
+  expect(node.scheduler.sla("job")?.state).toBe("ok");
 });

@@ -134,6 +134,25 @@ test("F-18: a scheduled fire ends the retries of the fire before it and starts i
   `);
 });
 
+test("F-19: beside Allow's newer fire the failure of an older run is permanent", async () => {
+  const node = startNode({
+    at: "2026-03-01T11:59:50Z",
+    commands: { "./flaky.sh": (run) => (run === 0 ? { exitCode: 1, seconds: 3700 } : { exitCode: 0, seconds: 300 }) },
+    jobs: [flaky({ retry: retry(2, 60) })],
+  });
+  await node.until("13:20");
+  expect(node.transcript()).toMatchInlineSnapshot(`
+    "12:00:00  flaky     start      schedule
+    13:00:00  flaky     start      schedule
+    13:01:40  flaky     failure    command exited with code 1
+    13:01:40  flaky     report     onFailure
+    13:01:40  flaky     permanent
+    13:01:40  flaky     report     onPermanentFailure
+    13:05:00  flaky     success
+    13:05:00  flaky     report     onSuccess"
+  `);
+});
+
 test("F-20: a fire that Forbid drops leaves a pending retry and its count alone", async () => {
   const node = startNode({
     at: "2026-03-01T11:58:50Z",

@@ -14,6 +14,9 @@ import { createWorld, type Setup } from "./world/world.ts";
 
 const HOUR = 3_600_000;
 
+/** How long a world lasts where nobody says otherwise; a seed breaks its promise again only in a world as long. */
+export const usualSpan: Span = { wrongHours: 4, wholeHours: 2 };
+
 /** How long things go wrong, and how long everything is then left alone so that all that is owed can happen. */
 export interface Span {
   readonly wrongHours: number;

@@ -89,3 +89,21 @@ export interface Folder {
   write(name: string, text: string): string;
   start(...args: readonly string[]): Program;
 }
+
+/** A daemon whose API listens on a port of its own, and on a socket file. */
+export async function withApi(
+  folder: Folder,
+  jobs: string,
+  web = "",
+): Promise<{ daemon: Program; port: number; url: string }> {
+  const daemon = folder.start(
+    "-c",
+    folder.write(
+      "api.yaml",
+      `web: {listen: ["http://127.0.0.1:0", "unix://${folder.path}/api.sock"]${web}}\njobs: [${jobs}]\n`,
+    ),
+  );
+  const [, port] = await daemon.seen(/started listening on http:\/\/127\.0\.0\.1:0\D+(\d+)/);
+  await daemon.seen(/started listening on unix:/);
+  return { daemon, port: Number(port), url: `http://127.0.0.1:${port}` };
+}

@@ -1,12 +1,15 @@
-import type { Config, JobConfig } from "../../src/config/model.ts";
+import type { Config, JobConfig, PoolConfig } from "../../src/config/model.ts";
 import type { Launcher, LiveRun, RunEvent } from "../../src/contract/launcher.ts";
 import type { Logger } from "../../src/contract/log.ts";
 import { standalone } from "../../src/contract/ownership.ts";
 import type { Hook, ReportFacts, Reporting } from "../../src/contract/report.ts";
 import type { RunResult, StopCause } from "../../src/contract/run.ts";
 import { createEvents } from "../../src/daemon/event-bus.ts";
+import { type SimulatedClock, simulatedClock } from "../../src/platform/simulated-clock.ts";
+import { createPoolQueues, type PoolQueues } from "../../src/scheduler/pool-queue.ts";
 import { createScheduler, type Scheduler, type SchedulerParts } from "../../src/scheduler/scheduler.ts";
-import { type SimulatedClock, simulatedClock } from "./simulated-clock.ts";
+import type { MemoryMedium } from "../../src/store/memory/medium.ts";
+import { openMemoryStore } from "../../src/store/memory/open.ts";
 
 /** How a simulated command behaves, from one run to the next. */
 export type Behaviour = (run: number) => {
@@ -50,8 +53,12 @@ export function startNode(options: {
   readonly commands?: Readonly<Record<string, Behaviour>>;
   readonly reportSeconds?: number;
   readonly onMinute?: () => void;
+  /** With a store of that content, the pools' queues in it; several nodes may share one. */
+  readonly pools?: { readonly configs: readonly PoolConfig[]; readonly medium: MemoryMedium };
+  readonly node?: string;
+  readonly clock?: SimulatedClock;
 }): TestNode {
-  const clock = simulatedClock(Date.parse(options.at));
+  const clock = options.clock ?? simulatedClock(Date.parse(options.at));
   const lines: string[] = [];
   const logged: string[] = [];
   const started = new Map<string, number[]>();
@@ -100,6 +107,8 @@ export function startNode(options: {
   events.on("retry.settled", ({ job, attempt, reason }) => note(job, "settled", `retry ${attempt}: ${reason}`));
   events.on("failure.permanent", ({ job }) => note(job.name, "permanent"));
 
+  const node = options.node ?? "node-a";
+  let pools: PoolQueues | null = null;
   const scheduler = createScheduler({
     clock,
     log,
@@ -107,9 +116,17 @@ export function startNode(options: {
     reporting,
     events,
     ...alone,
+    node,
+    pools: () => pools,
     newRunId: () => String(nextId++).padStart(32, "0"),
     onMinute: () => options.onMinute?.(),
   });
+  if (options.pools !== undefined) {
+    const store = openMemoryStore({ medium: options.pools.medium, clock, writer: writerOf(node) });
+    const parts = { self: { host: node, proc: writerOf(node) }, backend: () => store, host: scheduler.poolHost };
+    pools = createPoolQueues({ ...parts, locks: { distrust: async () => null }, clock, log });
+    pools.configure(new Map(options.pools.configs.map((pool) => [pool.name, pool])));
+  }
   scheduler.apply(configOf(options.jobs));
   scheduler.start();
   scheduler.resume();
@@ -131,12 +148,19 @@ export function startNode(options: {
 }
 
 /** What a scheduler has of others when it is alone and has no store. */
-export const alone: Pick<SchedulerParts, "owners" | "slots" | "policy" | "counters"> = {
+export const alone: Pick<SchedulerParts, "owners" | "slots" | "pools" | "node" | "policy" | "counters"> = {
   owners: standalone,
   slots: () => null,
+  pools: () => null,
+  node: "node-a",
   policy: () => "degrade",
   counters: () => ({ bounds: [], jobs: new Map() }),
 };
+
+/** 12 hex digits of a node's own. */
+function writerOf(node: string): string {
+  return Buffer.from(node).toString("hex").slice(-12).padStart(12, "0");
+}
 
 /** Hooks worth a transcript line of their own; the outcome line already says the rest. */
 const tells: ReadonlySet<Hook> = new Set<Hook>(["onFailure", "onPermanentFailure", "onSuccess"]);

@@ -12,10 +12,10 @@ import { liveOutput } from "../../src/execution/capture/live-output.ts";
 import { startWeb, type Web, type WebParts, type WebSettings } from "../../src/http/web.ts";
 import { createJobTally, type JobTally } from "../../src/metrics/job-counters.ts";
 import { createMetrics, type Metrics, type MetricsParts } from "../../src/metrics/metrics.ts";
+import { type SimulatedClock, settled, simulatedClock } from "../../src/platform/simulated-clock.ts";
 import { createScheduler, type Scheduler } from "../../src/scheduler/scheduler.ts";
 import { type LogLines, logLines } from "./log-lines.ts";
 import { alone, configOf, plainResult } from "./node.ts";
-import { type SimulatedClock, settled, simulatedClock } from "./simulated-clock.ts";
 
 /** A run that a test plays. */
 export interface PlayedRun {
@@ -154,6 +154,7 @@ export async function startWebNode(options: {
     archive: () => null,
     dags: () => null,
     cluster: () => null,
+    pools: () => null,
     state: () => null,
     push: () => null,
     slot: () => null,
@@ -235,7 +236,7 @@ function playedRun(
   identity: Pick<PlayedRun, "job" | "runId" | "pid">,
   onEvent: (event: RunEvent) => void,
 ) {
-  const source = liveOutput();
+  const source = liveOutput(clock);
   const startedAt = clock.wallNow();
   let stopped: StopCause | null = null;
   let resources: LiveResources | null = null;

@@ -1,3 +1,4 @@
+import type { ClusterSlot } from "../../contract/job-view.ts";
 import type { Logger } from "../../contract/log.ts";
 import { type Backend, onBackend } from "../../journal/backend.ts";
 import { failureText } from "../../journal/drops.ts";
@@ -33,20 +34,13 @@ export interface ClusterSlots {
   /** Asks the holder to make way and waits for it, at most 2×TTL. While one goes on for a job, this is that one. */
   pursue(job: string): Promise<PursuitOutcome>;
   /** From memory. `holder`: this process while it holds, else whom the store named last, until that lease has run out. */
-  state(job: string): SlotState;
+  state(job: string): ClusterSlot;
   /** What this node holds, for the look into the store. */
   held(): readonly { readonly lease: Lease; readonly refs: number }[];
   /** Another backend: all leases are dropped and lapse, pursuits end (GEN-6). Runs go on without a slot. */
   forget(): void;
   /** Shutdown: pursuits end. What runs keeps its slot. */
   stop(): void;
-}
-
-export interface SlotState {
-  readonly held: boolean;
-  readonly holder: string | null;
-  /** Runs of this node that have a claim. */
-  readonly refs: number;
 }
 
 interface JobSlot {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { anyObject, epochSeconds, instant, named, openEnum, type Wire } from "./shape.ts";
 
 const runState = openEnum(["running", "success", "failed"]);
-const runKind = openEnum(["scheduled", "manual", "backfill", "recovery"]);
+const runKind = openEnum(["scheduled", "catchup", "manual", "backfill", "recovery"]);
 
 export const dagTask = z.object({
   id: z.string(),
@@ -57,6 +57,7 @@ export const dagRunSummary = named(
 export type DagRunSummary = Wire<typeof dagRunSummary>;
 
 export const dagRuns = named("DagRuns", z.object({ dag: z.string(), name: z.string(), runs: z.array(dagRunSummary) }));
+export type DagRuns = Wire<typeof dagRuns>;
 
 /** As it lies in the store. */
 export const dagRunDocument = named(
@@ -103,7 +104,48 @@ export const dagTriggered = named("DagTriggered", z.object({ dag: z.string(), na
 
 export const backfillRequest = named("BackfillRequest", z.object({ from: instant, to: instant }));
 
-export const backfilled = named("Backfilled", z.object({ ok: z.boolean(), created: z.int() }));
+export const backfilled = named(
+  "Backfilled",
+  z.object({
+    ok: z.boolean(),
+    /** Dates that were visited, those that had a run already included. */
+    created: z.int(),
+    /** Runs that were not there before. */
+    new: z.int().optional(),
+    /** Whether the range had more dates than one request creates. */
+    truncated: z.boolean().optional(),
+    /** The first of those. */
+    next: instant.optional(),
+  }),
+);
+
+export const recoveryRequest = named(
+  "RecoveryRequest",
+  z.object({
+    mode: z.enum(["failed", "from"]).optional(),
+    tasks: z.array(z.string()).optional(),
+    dryRun: z.boolean().optional(),
+    planToken: z.string().optional(),
+    allowConfigChange: z.boolean().optional(),
+  }),
+);
+
+export const rangeRecoveryRequest = named(
+  "RangeRecoveryRequest",
+  z.object({
+    from: instant,
+    to: instant,
+    dryRun: z.boolean().optional(),
+    planToken: z.string().optional(),
+    allowConfigChange: z.boolean().optional(),
+  }),
+);
+
+/** A plan with its token, or what carrying it out has made. */
+export const recoveryAnswer = named(
+  "RecoveryAnswer",
+  z.looseObject({ dryRun: z.boolean(), planToken: z.string().optional(), runKey: z.string().optional() }),
+);
 
 export const decisionRequest = named(
   "DecisionRequest",

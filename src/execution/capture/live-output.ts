@@ -1,9 +1,11 @@
 import type { LiveOutput, OutputLine } from "../../contract/launcher.ts";
+import type { Clock, EpochMs } from "../../platform/clock.ts";
 import { LIVE_BYTES_MAX, RECENT_LINES_MAX, SUBSCRIBER_LINES_MAX } from "../limits.ts";
 import { linesOf, newestBlocks, type TextBlock } from "./text-block.ts";
 
 interface StreamBlock extends TextBlock {
   readonly stream: OutputLine["stream"];
+  readonly readAt: EpochMs;
 }
 
 /** The live log of one run, and the way to fill it. */
@@ -18,7 +20,7 @@ export interface LiveOutputSource {
  * A subscriber is called once per turn of the event loop at most, with what has come since; of a flood it gets the newest lines. It must not
  * throw.
  */
-export function liveOutput(): LiveOutputSource {
+export function liveOutput(clock: Pick<Clock, "wallNow">): LiveOutputSource {
   const recent = newestBlocks<StreamBlock>(RECENT_LINES_MAX, LIVE_BYTES_MAX);
   const subscribers = new Set<Subscriber>();
   let published = 0;
@@ -56,7 +58,7 @@ export function liveOutput(): LiveOutputSource {
       },
     },
     publish(stream, block) {
-      const streamBlock = { stream, ...block };
+      const streamBlock = { stream, readAt: clock.wallNow(), ...block };
       published += block.lines;
       recent.push(streamBlock);
       if (subscribers.size === 0) return;
@@ -94,5 +96,7 @@ function subscriberOf(onLines: (lines: readonly OutputLine[]) => void, onEnd: ()
 }
 
 function newestLines(blocks: readonly StreamBlock[], limit: number): readonly OutputLine[] {
-  return blocks.flatMap(({ stream, text }) => linesOf(text).map((line) => ({ stream, line }))).slice(-limit);
+  return blocks
+    .flatMap(({ stream, readAt, text }) => linesOf(text).map((line) => ({ stream, line, readAt })))
+    .slice(-limit);
 }

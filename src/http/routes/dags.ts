@@ -171,7 +171,13 @@ export function dagRoutes({ control }: { readonly control: ControlPlane }): Rout
         };
         switch (outcome.kind) {
           case "created":
-            return json({ ok: true, created: outcome.instants });
+            return json({
+              ok: true,
+              created: outcome.instants,
+              new: outcome.created,
+              truncated: outcome.next !== null,
+              ...(outcome.next === null ? {} : { next: outcome.next }),
+            });
           case "unknown dag":
             return refusal(400, "no such scheduled dag");
           case "bad range":
@@ -217,6 +223,9 @@ export function dagRoutes({ control }: { readonly control: ControlPlane }): Rout
             return refusal(409, "no such task");
           case "not awaiting":
             return refusal(409, "task is not awaiting approval");
+          case "unreadable":
+          case "timed out":
+            return unanswered(outcome.kind);
         }
       },
     },
@@ -238,10 +247,16 @@ function runAnswer<T>(name: string, runKey: string, found: DagRunAnswer<T>, show
     case "no store":
       return refusal(404, "no `state:` store is configured; DAG run documents only exist in a durable store");
     case "unreadable":
-      return refusal(500, "internal error; the reason is in the cronstable log");
     case "timed out":
-      return refusal(504, "the request timed out; the reason is in the cronstable log");
+      return unanswered(found.kind);
   }
+}
+
+/** The store did not say. */
+function unanswered(kind: "unreadable" | "timed out"): Answer {
+  return kind === "unreadable"
+    ? refusal(500, "internal error; the reason is in the cronstable log")
+    : refusal(504, "the request timed out; the reason is in the cronstable log");
 }
 
 /** What the configuration alone says of a DAG. */

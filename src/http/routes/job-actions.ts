@@ -25,6 +25,7 @@ export function jobActionRoutes({ control }: { readonly control: ControlPlane })
           202: jsonDoc("It waits for its turn in its pool.", queuedStart),
           404: noSuchJob,
           409: errorDoc("The job is disabled, its pool refuses it, or the daemon is stopping."),
+          503: errorDoc("The state of its pool cannot be read or written."),
         },
       },
       async handle({ params: { name = "" }, caller }) {
@@ -140,6 +141,8 @@ function startRefused(name: string, reason: NotRunReason): Answer {
       return ownRefusal(409, "daemon is shutting down");
     case "pool-refused":
       return ownRefusal(409, reason.why);
+    case "pool-unavailable":
+      return ownRefusal(503, "pool state is unavailable");
     default:
       return json({ started: name, launched: false, reason: reason.kind });
   }

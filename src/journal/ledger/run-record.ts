@@ -182,7 +182,8 @@ function secondsBetween(from: EpochMs, until: EpochMs): number {
   return Math.round((until - from) * 1000) / 1e6;
 }
 
-function resourcesBody(usage: ResourceUsage): JsonObject {
+/** Of a run, as its row has it. */
+export function resourcesBody(usage: ResourceUsage): JsonObject {
   const { cpuUserSeconds, cpuSystemSeconds, series } = usage;
   return {
     cpu_user_seconds: jsonFloat(cpuUserSeconds),
@@ -235,7 +236,8 @@ function readVerification(fields: RowFields["verification"]): Verification | nul
   };
 }
 
-function limitsBody(held: LimitsRecord): JsonObject {
+/** Of a run, as its row has it. */
+export function limitsBody(held: LimitsRecord): JsonObject {
   const { cpu, memoryBytes, processes } = held.requested;
   return {
     requested: {

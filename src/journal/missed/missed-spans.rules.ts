@@ -33,6 +33,7 @@ function isSame(a: NotRunReason, b: NotRunReason): boolean {
   if (a.kind !== b.kind) return false;
   if (a.kind === "slot-held" && b.kind === "slot-held") return a.holder === b.holder;
   if (a.kind === "pool-refused" && b.kind === "pool-refused") return a.pool === b.pool && a.why === b.why;
+  if (a.kind === "pool-unavailable" && b.kind === "pool-unavailable") return a.pool === b.pool;
   if (a.kind === "store-unavailable" && b.kind === "store-unavailable") return a.what === b.what;
   return true;
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { JsonObject } from "../../store/json.ts";
 import { plainJson } from "../../store/json.ts";
 import type { Outcome } from "../../store/store.ts";
@@ -5,6 +6,9 @@ import { type Backend, onBackend } from "../backend.ts";
 import { isOrphanRun, type KeepSets } from "./collection.rules.ts";
 
 const PREFIX = "dagrun/";
+
+/** Time to live of the lease under which a run is deleted; long enough for a delete that was not answered to land. */
+const GUARD_TTL_MS = 60_000;
 
 /** Whether a run of a DAG is being advanced by this node. */
 export type RunOwnership = (dag: string, runKey: string) => boolean;
@@ -70,21 +74,58 @@ async function settleRun(
   const { runId } = runFields(body);
   if (!goes(body)) return runId === null ? { kind: "unknown" } : { kind: "stays", runId };
   if (dryRun) return { kind: "deleted" };
-  // Judged once more under the document's lock: it may have come to life again.
-  const outcome: Outcome<boolean> = await onBackend(backend, ({ documents }) =>
-    documents.mutate<boolean>(namespace, runKey, (current) =>
-      current !== null && goes(current) ? { kind: "delete", answer: true } : { kind: "keep", answer: current === null },
-    ),
-  );
+  const outcome = await deleteGuarded(backend, dag, runKey, body, goes);
   if (outcome.kind === "done" && outcome.value) return { kind: "deleted" };
   return runId === null ? { kind: "unknown" } : { kind: "stays", runId };
 }
 
-function runFields(body: JsonObject): { state: unknown; updatedAtSeconds: number | null; runId: string | null } {
-  const updatedAt = plainJson(body.updatedAt ?? null);
+/**
+ * Deletes the run under its advance lease, so that no node takes it up meanwhile, and only while it still is the run that was judged
+ * (dags D-GC-7). A delete nobody confirmed may still land: its lease is left to lapse.
+ *
+ * @returns whether the run is gone
+ */
+async function deleteGuarded(
+  backend: Backend,
+  dag: string,
+  runKey: string,
+  judged: JsonObject,
+  goes: (body: JsonObject) => boolean,
+): Promise<Outcome<boolean>> {
+  const holder = `collection#${randomBytes(6).toString("hex")}`;
+  const name = `dagadvance/${dag}/${runKey}`;
+  const taken = await onBackend(backend, ({ leases }) => leases.acquire(name, holder, GUARD_TTL_MS));
+  if (taken.kind !== "done") return taken;
+  if (taken.value.kind !== "held") return { kind: "done", value: false };
+  const { lease } = taken.value;
+  const isJudged = (body: JsonObject): boolean => {
+    const [now, then] = [runFields(body), runFields(judged)];
+    return now.runId === then.runId && now.createdAtSeconds === then.createdAtSeconds && goes(body);
+  };
+  const outcome = await onBackend(backend, ({ documents }) =>
+    documents.mutate<boolean>(`${PREFIX}${dag}`, runKey, (current) =>
+      current !== null && isJudged(current)
+        ? { kind: "delete", answer: true }
+        : { kind: "keep", answer: current === null },
+    ),
+  );
+  if (outcome.kind !== "unknown") await onBackend(backend, ({ leases }) => leases.release(lease));
+  return outcome;
+}
+
+interface RunFields {
+  readonly state: unknown;
+  readonly updatedAtSeconds: number | null;
+  readonly createdAtSeconds: number | null;
+  readonly runId: string | null;
+}
+
+function runFields(body: JsonObject): RunFields {
+  const [updatedAt, createdAt] = [plainJson(body.updatedAt ?? null), plainJson(body.createdAt ?? null)];
   return {
     state: body.state,
     updatedAtSeconds: typeof updatedAt === "number" ? updatedAt : null,
+    createdAtSeconds: typeof createdAt === "number" ? createdAt : null,
     runId: typeof body.runId === "string" ? body.runId : null,
   };
 }

@@ -8,9 +8,9 @@ import {
 import { type ClusterSlots, createClusterSlots } from "../../../src/cluster/slots/slots.ts";
 import type { Backend } from "../../../src/journal/backend.ts";
 import { createLockTrust } from "../../../src/journal/lock-trust.ts";
+import { settled } from "../../../src/platform/simulated-clock.ts";
 import type { Operation } from "../../../src/store/engine.ts";
 import { failing, hanging, type JournalBench, journalBench } from "../../journal/support/journal-bench.ts";
-import { settled } from "../../support/simulated-clock.ts";
 
 const TTL = 30_000;
 
@@ -148,6 +148,25 @@ test("a claim that landed without an answer is found to be ours (running 7.2)", 
   a.slots.release("load");
   await a.bench.pass(0);
   expect(leaseOf(a.bench, "load")?.expiresAtSeconds).toBe(0);
+});
+
+test("a lease that lapsed before the store answered is renewed before a run is built on it", async () => {
+  const { a, b } = pair(6);
+  a.bench.behave((operation) => (operation === "acquireLease" ? { kind: "silent", lands: true } : { kind: "answer" }));
+  expect(await within(a.bench, 10_000, a.slots.claim("load"))).toEqual({ kind: "held", fresh: true });
+  expect(await b.slots.claim("load")).toMatchObject({ kind: "taken" });
+});
+
+test("and where another node came in between, it is that node's", async () => {
+  const { a, b, pass } = pair(6);
+  a.bench.behave((operation) => (operation === "acquireLease" ? { kind: "silent", lands: true } : { kind: "answer" }));
+  const claim = a.slots.claim("load");
+  await pass(7_000);
+  expect(await b.slots.claim("load")).toMatchObject({ kind: "held" });
+  expect(await within(a.bench, 3_000, claim)).toMatchObject({
+    kind: "taken",
+    holder: leaseOf(b.bench, "load")?.holder,
+  });
 });
 
 test("a claim without an answer finds whose it is, a live holder's or an expired one's (running 7.2)", async () => {
@@ -307,6 +326,17 @@ test("one pursuit at a time per job, and a request that does not land is written
   expect(await b.bench.bodies("slots/load")).toHaveLength(2);
   b.slots.stop();
   expect(await next).toBe("gave up");
+});
+
+test("a request that is found after the last run has ended is told nobody", async () => {
+  const { a, pass } = pair();
+  await a.slots.claim("load");
+  await a.bench.put("slots/load", { kind: "cancel", fence: 1, by: "host-b", at: "x" });
+  a.bench.behave((operation) => (operation === "listRecords" ? { kind: "slow", delayMs: 3_000 } : { kind: "answer" }));
+  await pass(11_000);
+  a.slots.release("load");
+  await pass(5_000);
+  expect(a.yields).toEqual([]);
 });
 
 test("a read of requests that hangs never delays a renewal (RAT-2)", async () => {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { createMirror } from "../../../src/execution/capture/mirror.ts";
 import type { OutputTarget } from "../../../src/platform/output-target.ts";
+import { simulatedClock } from "../../../src/platform/simulated-clock.ts";
 import { writtenLog } from "../../support/node.ts";
-import { simulatedClock } from "../../support/simulated-clock.ts";
 
 const block = (text: string) => ({
   text,

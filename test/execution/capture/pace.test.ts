@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { readingPace } from "../../../src/execution/capture/pace.ts";
-import { simulatedClock } from "../../support/simulated-clock.ts";
+import { simulatedClock } from "../../../src/platform/simulated-clock.ts";
 
 const turn = () => new Promise(setImmediate);
 

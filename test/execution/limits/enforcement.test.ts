@@ -12,8 +12,8 @@ import type { Cage } from "../../../src/execution/companions.ts";
 import { ownGroup } from "../../../src/execution/limits/base-group.ts";
 import { createLimitsEnforcer } from "../../../src/execution/limits/limits-enforcer.ts";
 import { childGroups, killGroup, makeGroup, readGroupFile, removeGroup } from "../../../src/platform/cgroup.ts";
+import { simulatedClock } from "../../../src/platform/simulated-clock.ts";
 import { writtenLog } from "../../support/node.ts";
-import { simulatedClock } from "../../support/simulated-clock.ts";
 
 /** Soon on an idle machine; long enough for a busy one. */
 const SOON = { timeout: 20_000 };

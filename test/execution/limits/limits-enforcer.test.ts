@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import type { ResourceLimits } from "../../../src/config/model.ts";
 import type { OwnGroup } from "../../../src/execution/limits/host.rules.ts";
 import { createLimitsEnforcer } from "../../../src/execution/limits/limits-enforcer.ts";
+import { simulatedClock } from "../../../src/platform/simulated-clock.ts";
 import { writtenLog } from "../../support/node.ts";
-import { simulatedClock } from "../../support/simulated-clock.ts";
 
 const START = Date.UTC(2026, 0, 1);
 

@@ -1,6 +1,9 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { afterAll, afterEach, expect, test, vi } from "vitest";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { createResourceMonitor } from "../../../src/execution/monitor/resource-monitor.ts";
 import { systemClock } from "../../../src/platform/clock.ts";
 import { writtenLog } from "../../support/node.ts";
@@ -41,19 +44,34 @@ afterAll(async () => {
   await (await shared)?.close();
 });
 
-/** A shell line that uses 0.4 s of CPU, whatever the machine's speed: it reads its own clock. */
-const BURN = `node -e 'while (process.cpuUsage().user < 400000);'`;
-
 test.runIf(hasProcfs)("a grandchild that burnt CPU is counted after it has ended", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "cronstable-monitor-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const pipe = (name: string): string => {
+    execFileSync("mkfifo", [join(folder, name)]);
+    return join(folder, name);
+  };
+  const [burnt, over] = [pipe("burnt"), pipe("over")];
+  // Its own clock tells it when it has used 0.4 s, whatever the machine's speed; then it waits to be let go.
+  const burn = `node -e 'while (process.cpuUsage().user < 400000); require("fs").readFileSync("${burnt}")'`;
   const monitoring = await monitor();
-  const { pid, ended } = start(`sh -c "${BURN}; true"; sleep 0.5`);
+  const { pid, ended } = start(`sh -c '${burn.replaceAll("'", `'\\''`)}; true'; read line < ${over}`);
   const watch = monitoring.watch(pid, { intervalSeconds: 0.1, historyPoints: 240 });
+  const node = 20_000_000;
+  await vi.waitFor(() => {
+    expect(watch.now()?.rssBytes).toBeGreaterThan(node);
+    expect(watch.now()?.cpuSeconds).toBeGreaterThanOrEqual(0.39);
+  }, SAMPLED_SOON);
+  writeFileSync(burnt, "");
+  await vi.waitFor(() => expect(watch.now()?.rssBytes).toBeLessThan(node), SAMPLED_SOON);
+  expect(watch.now()?.cpuSeconds).toBeGreaterThanOrEqual(0.39);
+  writeFileSync(over, "\n");
   await ended;
   const usage = await watch.end();
   expect(usage?.cpuUserSeconds).toBeGreaterThanOrEqual(0.39);
   expect(usage?.cpuUserSeconds).toBeLessThan(3);
-  expect(usage?.maxRssBytes).toBeGreaterThan(20_000_000); // Node itself was seen
-  expect(usage?.samples).toBeGreaterThan(2);
+  expect(usage?.maxRssBytes).toBeGreaterThan(node);
+  expect(usage?.samples).toBeGreaterThan(1);
   expect(usage?.series.length).toBeLessThanOrEqual(240);
 });
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { MonitorReport } from "../../../src/execution/monitor/protocol.ts";
 import { createSampler } from "../../../src/execution/monitor/sampler.ts";
 import type { ProcessEntry } from "../../../src/platform/process-table.ts";
-import { simulatedClock } from "../../support/simulated-clock.ts";
+import { simulatedClock } from "../../../src/platform/simulated-clock.ts";
 
 const START = Date.UTC(2026, 0, 1);
 

@@ -100,6 +100,7 @@ describe("DESIGN idea 9: slots that did not run", () => {
     expect(
       grows({ kind: "pool-refused", pool: "a", why: "full" }, { kind: "pool-refused", pool: "b", why: "full" }),
     ).toBe(false);
+    expect(grows({ kind: "pool-unavailable", pool: "a" }, { kind: "pool-unavailable", pool: "b" })).toBe(false);
     expect(grows({ kind: "store-unavailable", what: "a" }, { kind: "store-unavailable", what: "b" })).toBe(false);
     expect(grows({ kind: "forbidden", running: 1 }, { kind: "forbidden", running: 2 })).toBe(true);
   });
@@ -119,6 +120,7 @@ describe("DESIGN idea 9: slots that did not run", () => {
     { kind: "store-unavailable", what: "cluster slot" },
     { kind: "not-owner", owner: null },
     { kind: "pool-refused", pool: "db", why: "queue full" },
+    { kind: "pool-unavailable", pool: "db" },
     { kind: "superseded" },
     { kind: "too-late", lateMs: 420_000 },
     { kind: "disabled" },

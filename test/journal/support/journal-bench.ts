@@ -2,13 +2,13 @@ import type { Logger } from "../../../src/contract/log.ts";
 import type { Backend } from "../../../src/journal/backend.ts";
 import { createDrops, type Drops } from "../../../src/journal/drops.ts";
 import { createWriteQueue, type WriteQueue } from "../../../src/journal/write-queue.ts";
+import { type SimulatedClock, simulatedClock } from "../../../src/platform/simulated-clock.ts";
 import type { Operation } from "../../../src/store/engine.ts";
 import type { JsonObject } from "../../../src/store/json.ts";
 import { type MemoryMedium, memoryMedium } from "../../../src/store/memory/medium.ts";
 import { type Conduct, openMemoryStore } from "../../../src/store/memory/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { writtenLog } from "../../support/node.ts";
-import { type SimulatedClock, simulatedClock } from "../../support/simulated-clock.ts";
 
 /** What the services of the journal stand on, in memory and on virtual time. Several nodes may share a medium. */
 export interface JournalBench {

@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Collection, collectGarbage } from "../../../src/journal/upkeep/collection.ts";
 import { manifestRecord } from "../../../src/journal/upkeep/manifest-record.ts";
+import { simulatedClock } from "../../../src/platform/simulated-clock.ts";
 import type { JsonObject } from "../../../src/store/json.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { openedStore } from "../../store/support/filesystem.ts";
 import { done } from "../../store/support/outcome.ts";
 import { temporaryDirectory } from "../../store/support/temporary.ts";
 import { writtenLog } from "../../support/node.ts";
-import { simulatedClock } from "../../support/simulated-clock.ts";
 
 const day = 86_400;
 const own = { host: "here", jobSetId: "v1:0", jobs: ["kept"], scopes: ["global"], dags: ["kept"] };

@@ -272,6 +272,17 @@ describe("state 17: a pass", () => {
       return here;
     }
 
+    test("a run whose lease somebody holds is left to the next pass, and what it stands for with it (D-GC-7)", async () => {
+      const here = await aged();
+      await here.store.leases.acquire("dagadvance/old-dag/r1", "b#0123456789ab", 60_000);
+      await here.collect({ runs: () => false });
+      expect(await keys(here, "old-dag")).toEqual(["r1", "r2"]);
+      expect(await here.names()).toContain("artifacts/dagxcom/old-dag/r1");
+      await here.pass(61_000);
+      await here.collect({ runs: () => false });
+      expect(await keys(here, "old-dag")).toEqual(["r2"]);
+    });
+
     test("terminal runs of a DAG that is gone go, and then what only they kept", async () => {
       const here = await aged();
       expect(await here.collect()).toMatchObject({ kind: "done", runs: 1 });

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sodium from "libsodium-wrappers";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { simulatedClock } from "../../../src/platform/simulated-clock.ts";
 import { shownDevice } from "../../../src/report/push/device.ts";
 import { deviceFile } from "../../../src/report/push/device-file.ts";
 import type { DeviceStore } from "../../../src/report/push/device-store.ts";
-import { simulatedClock } from "../../support/simulated-clock.ts";
 import { block, failedRun } from "../support/facts.ts";
 import { paired, phone, startPush } from "./phones.ts";
 

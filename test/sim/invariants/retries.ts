@@ -103,9 +103,14 @@ export function retriesOnce(world: World, trouble: Trouble): Invariant {
         if (config === undefined || !config.enabled || config.retry.maximumRetries === 0) continue;
         const notBefore = readInstant(body.notBefore) ?? 0;
         if (world.time.now() - notBefore <= OVERDUE_MS) continue;
-        // A record of a host that is not the owner any more, in a job whose retries do not move, waits for that host.
-        const state = world.places.map(({ daemon }) => daemon?.scheduler.look(job)?.state ?? null);
-        if (state.some((found) => found !== null && (found.asking.size > 0 || found.ladder?.wait != null))) continue;
+        // A job that has a run or a sequence of its own again has left the record behind; nobody may claim it meanwhile (RSM-4).
+        const states = world.places.map(({ daemon }) => daemon?.scheduler.look(job)?.state ?? null);
+        if (
+          states.some(
+            (state) => state !== null && (state.asking.size > 0 || state.runs.size > 0 || state.ladder !== null),
+          )
+        )
+          continue;
         return `${job}: retry #${String(body.attempt)} of ${String(body.host ?? body.fromHost)}, due ${clockTime(notBefore)}, is still pending: ${JSON.stringify(body)}`;
       }
       return null;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { simulatedClock } from "../../../src/platform/simulated-clock.ts";
 import { throttle } from "../../../src/store/filesystem/throttle.ts";
-import { simulatedClock } from "../../support/simulated-clock.ts";
 
 function line(perSecond: number) {
   const clock = simulatedClock(0);

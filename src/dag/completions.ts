@@ -1,0 +1,124 @@
+import type { DagConfig } from "../config/model.ts";
+import type { Logger } from "../contract/log.ts";
+import { failureText } from "../journal/drops.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Outcome } from "../store/store.ts";
+import { COMPLETION_RETRY_MS } from "./cadence.ts";
+import { type Completion, complete } from "./completion.rules.ts";
+import { advanceLease } from "./run-key.rules.ts";
+import type { RunChange, RunRef, RunStore, StoredRun } from "./run-store.ts";
+
+/**
+ * How tasks ended, on their way into their runs (D-CLM-10).
+ *   C1. What arrives together is one write per run; while one is under way the rest gathers for the next.
+ *   C2. Nothing is given up while the daemon lives: a write that failed, or of which nobody knows, is made again until the store shows
+ *       the end, or that its claim is no longer in force.
+ */
+export interface Completions {
+  add(run: RunRef, runId: string, completion: Completion): void;
+  /** Ends that are not stored yet. */
+  readonly pending: number;
+  /** Tries again at once what waits: the store may be back. */
+  hurry(): void;
+  /** Resolves when nothing is pending. */
+  settled(): Promise<void>;
+}
+
+interface Queue {
+  readonly run: RunRef;
+  readonly runId: string;
+  waiting: Completion[];
+  writing: boolean;
+  failures: number;
+  cancelTimer: () => void;
+}
+
+export function createCompletions(parts: {
+  readonly runs: RunStore;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Null for a DAG that is configured no more: its completions are dropped (13.3). */
+  readonly dag: (name: string) => DagConfig | null;
+  /** The run's document is written, or needs not be: its ends are no longer owed. */
+  readonly onStored: (run: RunRef, runId: string, completions: readonly Completion[]) => void;
+}): Completions {
+  const { runs, clock, log, onStored } = parts;
+  const queues = new Map<string, Queue>();
+  let waitingFor: (() => void)[] = [];
+
+  const arm = (name: string, queue: Queue, delayMs: number): void => {
+    queue.cancelTimer();
+    queue.cancelTimer = clock.after(delayMs, () => void write(name, queue));
+  };
+
+  const write = async (name: string, queue: Queue): Promise<void> => {
+    if (queue.writing) return;
+    queue.writing = true;
+    const batch = queue.waiting;
+    queue.waiting = [];
+    const outcome = await store(queue, batch);
+    queue.writing = false;
+    if (outcome.kind !== "done") {
+      queue.waiting = [...batch, ...queue.waiting]; // C2
+      const delayMs = COMPLETION_RETRY_MS[Math.min(queue.failures++, COMPLETION_RETRY_MS.length - 1)] ?? 0;
+      const { dag, runKey } = queue.run;
+      log.warning(
+        `dag ${dag}: run ${runKey}: the end of ${batch.map(({ claim }) => claim.taskKey).join(", ")} could not be stored (${failureText(outcome)}); trying again in ${delayMs / 1000} s`,
+      );
+      return arm(name, queue, delayMs);
+    }
+    queue.failures = 0;
+    onStored(queue.run, queue.runId, batch);
+    if (queue.waiting.length > 0) return arm(name, queue, 0);
+    queue.cancelTimer();
+    queues.delete(name);
+    if (queues.size === 0) {
+      for (const resolve of waitingFor) resolve();
+      waitingFor = [];
+    }
+  };
+
+  const store = async ({ run, runId }: Queue, batch: readonly Completion[]): Promise<Outcome<null>> => {
+    const dag = parts.dag(run.dag);
+    if (dag === null) return { kind: "done", value: null };
+    const outcome = await runs.change(run, (stored) => completed(stored, runId, dag, batch));
+    if (outcome.kind !== "done" || outcome.value === null)
+      return outcome.kind === "done" ? { kind: "done", value: null } : outcome;
+    return { kind: "failed", failure: { reason: "unreadable", message: outcome.value } };
+  };
+
+  return {
+    add(run, runId, completion) {
+      const name = `${advanceLease(run.dag, run.runKey)}\0${runId}`;
+      const known = queues.get(name);
+      const queue = known ?? { run, runId, waiting: [], writing: false, failures: 0, cancelTimer: () => {} };
+      queues.set(name, queue);
+      queue.waiting.push(completion);
+      if (known === undefined) arm(name, queue, 0); // C1
+    },
+    get pending() {
+      return queues.size;
+    },
+    hurry() {
+      for (const [name, queue] of queues) if (!queue.writing) arm(name, queue, 0);
+    },
+    settled: () =>
+      new Promise((resolve) => {
+        if (queues.size === 0) resolve();
+        else waitingFor.push(resolve);
+      }),
+  };
+}
+
+/** The answer is null, or what is wrong with a damaged document, which is never written over (D-REC-2). */
+function completed(
+  stored: StoredRun,
+  runId: string,
+  dag: DagConfig,
+  batch: readonly Completion[],
+): RunChange<string | null> {
+  if (stored.kind === "damaged") return { kind: "keep", answer: stored.problem };
+  if (stored.kind === "absent" || stored.run.runId !== runId) return { kind: "keep", answer: null };
+  const { document } = complete(stored.run, dag, batch);
+  return document === stored.run ? { kind: "keep", answer: null } : { kind: "put", run: document, answer: null };
+}
