@@ -30,18 +30,22 @@ export function letThingsGoWrong(world: World, until: number): void {
   };
 
   const startLater = (place: Place): void => {
-    const afterMs = random.chance(0.1) ? random.between(HOUR, 2 * HOUR) : random.between(SECOND, 10 * MINUTE);
+    const afterMs = random.chance(0.1)
+      ? random.between(HOUR, 2 * HOUR)
+      : random.between(SECOND, random.pick([20 * SECOND, 10 * MINUTE]));
     world.time.at(world.time.now() + afterMs, () => world.startDaemon(place));
   };
 
   const kill = (place: Place): void => {
     const { daemon } = place;
     if (daemon === null || place.host.clock.asleep) return;
-    // At once, or in the middle of what it does next; some time later it is over in any case.
+    // At once, or in the middle of what it does next; a little later it is over in any case, and its supervisor starts another.
     if (random.chance(0.3)) daemon.life.end("killed");
     else daemon.life.endAfter(random.between(0, 40));
-    world.time.at(world.time.now() + 5 * MINUTE, () => daemon.life.end("killed"));
-    world.time.at(world.time.now() + 5 * MINUTE + 1, () => startLater(place));
+    world.time.at(world.time.now() + (daemon.life.alive ? 90 * SECOND : 0), () => {
+      daemon.life.end("killed");
+      startLater(place);
+    });
   };
 
   const reboot = (place: Place): void => {

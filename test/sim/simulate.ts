@@ -56,7 +56,7 @@ export async function simulate(setup: Setup, span: Span): Promise<Simulated> {
     clusterOverlap(trouble),
     retriesOnce(world, trouble),
     catchUpOwed(world),
-    runsAccounted(world, trouble),
+    runsAccounted(world),
     bootOnce(world, trouble),
     fencesRise(world.medium),
   ];
