@@ -88,6 +88,10 @@ function wait(state: JobState, start: Start): Turn {
 
 /** Launches, or asks for the job's slot first. */
 export function begin(state: JobState, start: Start): Turn {
+  // One that waits for another node to make way is overtaken, and its slot is accounted for (J1).
+  const { waiting } = state;
+  if (waiting !== null && waiting.runId !== start.runId)
+    return joined(begin({ ...state, waiting: null }, start), refusal(waiting, { kind: "superseded" }));
   if (start.job.concurrencyScope === "node") return launch(state, start);
   const runs = new Map(state.runs).set(start.runId, { ...start, phase: "claiming", cause: null } as const);
   return effects({ ...state, runs, waiting: null }, { kind: "claim slot", start });

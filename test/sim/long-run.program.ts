@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { BrokenPromise, setupOf, simulate } from "./simulate.ts";
+import { BrokenPromise, setupOf, simulate, usualSpan } from "./simulate.ts";
 import { type Figures, newFigures } from "./world/transcript.ts";
 
 /** `npm run test:sim -- --minutes N [--seed S] [--keep-going]`: one world after the other, and what they went through. */
@@ -18,7 +18,7 @@ const failed: number[] = [];
 
 for (let seed = Number(values.seed); performance.now() < until; seed++) {
   try {
-    const done = await simulate(setupOf(seed), { wrongHours: 4, wholeHours: 2 });
+    const done = await simulate(setupOf(seed), usualSpan);
     simulatedMs += done.simulatedMs;
     for (const key of Object.keys(figures) as (keyof Figures)[]) figures[key] += done.figures[key];
     worlds++;

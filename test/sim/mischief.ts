@@ -30,18 +30,22 @@ export function letThingsGoWrong(world: World, until: number): void {
   };
 
   const startLater = (place: Place): void => {
-    const afterMs = random.chance(0.1) ? random.between(HOUR, 2 * HOUR) : random.between(SECOND, 10 * MINUTE);
+    const afterMs = random.chance(0.1)
+      ? random.between(HOUR, 2 * HOUR)
+      : random.between(SECOND, random.pick([20 * SECOND, 10 * MINUTE]));
     world.time.at(world.time.now() + afterMs, () => world.startDaemon(place));
   };
 
   const kill = (place: Place): void => {
     const { daemon } = place;
-    if (daemon === null) return;
-    // At once, or in the middle of what it does next; some time later it is over in any case.
+    if (daemon === null || place.host.clock.asleep) return;
+    // At once, or in the middle of what it does next; a little later it is over in any case, and its supervisor starts another.
     if (random.chance(0.3)) daemon.life.end("killed");
     else daemon.life.endAfter(random.between(0, 40));
-    world.time.at(world.time.now() + 5 * MINUTE, () => daemon.life.end("killed"));
-    world.time.at(world.time.now() + 5 * MINUTE + 1, () => startLater(place));
+    world.time.at(world.time.now() + (daemon.life.alive ? 90 * SECOND : 0), () => {
+      daemon.life.end("killed");
+      startLater(place);
+    });
   };
 
   const reboot = (place: Place): void => {
@@ -52,7 +56,7 @@ export function letThingsGoWrong(world: World, until: number): void {
 
   const stop = (place: Place): void => {
     const { daemon } = place;
-    if (daemon === null) return;
+    if (daemon === null || place.host.clock.asleep) return;
     daemon.stop();
     // An impatient supervisor kills what does not stop in time.
     world.time.at(world.time.now() + random.between(SECOND, 20 * MINUTE), () => {
@@ -77,7 +81,8 @@ export function letThingsGoWrong(world: World, until: number): void {
     const { clock, name } = place.host;
     if (clock.asleep) return;
     if (random.chance(0.5)) {
-      const forMs = random.chance(0.5) ? random.between(SECOND, 60 * SECOND) : random.between(MINUTE, 3 * HOUR);
+      const drawn = random.chance(0.5) ? random.between(SECOND, 60 * SECOND) : random.between(MINUTE, 3 * HOUR);
+      const forMs = Math.min(drawn, until - world.time.now()); // awake again when all is to be whole
       world.note({ kind: "clock moved", host: name, how: "sleeps", byMs: forMs });
       clock.sleep(forMs, () => world.note({ kind: "clock moved", host: name, how: "woke", byMs: forMs }));
       return;
@@ -90,17 +95,17 @@ export function letThingsGoWrong(world: World, until: number): void {
   };
 
   const pause = (): void => {
-    const { daemon } = anyPlace();
+    const { daemon, host } = anyPlace();
     const job = anyJob();
-    if (daemon === null || job === null) return;
+    if (daemon === null || job === null || host.clock.asleep) return;
     if (random.chance(0.4)) daemon.resume(job.config.name);
     else daemon.pause(job.config.name, random.between(30 * SECOND, 90 * MINUTE));
   };
 
   const byHand = (): void => {
-    const { daemon } = anyPlace();
+    const { daemon, host } = anyPlace();
     const job = anyJob();
-    if (daemon === null || job === null) return;
+    if (daemon === null || job === null || host.clock.asleep) return;
     if (random.chance(0.5)) void daemon.scheduler.startJob(job.config.name, "operator");
     else void daemon.scheduler.cancelJob(job.config.name);
   };

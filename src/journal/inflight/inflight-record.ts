@@ -16,6 +16,8 @@ export interface OpenRecord extends DaemonProcess {
   readonly jobDigest: string;
   /** What the pid was, beyond its number, in the words of the platform that started it. Ours; null in records of other builds. */
   readonly pidIdentity: string | null;
+  /** Ours too: what ties the record to the run's row, since two runs may have started in one instant. */
+  readonly runId: string | null;
 }
 
 export interface ClosedRecord extends DaemonProcess {
@@ -40,6 +42,7 @@ const shape = z.discriminatedUnion("kind", [
     startedAt: instantField,
     jobDigest: z.string().catch(""),
     pidIdentity: optionalText,
+    runId: optionalText,
   }),
   z.object({
     kind: z.literal("closed"),
@@ -57,8 +60,8 @@ export const inFlightRecord: RecordCodec<InFlightRecord> = recordCodec({
   write(record) {
     const { kind, host, proc } = record;
     if (kind === "open") {
-      const { pid, startedAt, jobDigest, pidIdentity } = record;
-      const identity = pidIdentity === null ? {} : { pidIdentity };
+      const { pid, startedAt, jobDigest, pidIdentity, runId } = record;
+      const identity = { ...(pidIdentity === null ? {} : { pidIdentity }), ...(runId === null ? {} : { runId }) };
       return { kind, host, proc, pid, startedAt: isoInstant(startedAt), jobDigest, ...identity };
     }
     const { at, reason, of } = record;

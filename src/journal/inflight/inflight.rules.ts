@@ -1,5 +1,5 @@
 import type { OnMissed } from "../../config/model.ts";
-import type { InterruptedRow } from "../../contract/history.ts";
+import type { HistoryRow, InterruptedRow } from "../../contract/history.ts";
 import type { EpochMs } from "../../platform/clock.ts";
 import { isoInstant } from "../instant.ts";
 import { PID_START_TOLERANCE_MS } from "../limits.ts";
@@ -61,6 +61,23 @@ export function isSameProcess(record: OpenRecord, sight: ProcessSight): boolean 
   if (sight.kind === "gone") return false;
   if (record.pidIdentity !== null && sight.identity !== null) return record.pidIdentity === sight.identity;
   return sight.startedAt === null || sight.startedAt <= record.startedAt + PID_START_TOLERANCE_MS;
+}
+
+/**
+ * Whether a row of the ledger is that of an open record's run. Where a row or the record does not name the run, the start decides; a
+ * clock that was set back, or another host, may have had a run that started in the same instant.
+ */
+export function isRowOf(row: HistoryRow, record: OpenRecord): boolean {
+  switch (row.kind) {
+    case "skipped":
+      return false;
+    case "interrupted":
+      return row.failReason === interruptedRow(record, "skip").failReason; // it names start and host
+    case "ran":
+      return row.runId === null || record.runId === null
+        ? row.startedAt === record.startedAt
+        : row.runId === record.runId;
+  }
 }
 
 /** The ledger row of a run whose completion nobody recorded (INF-7 to INF-9). It never asserts a crash. */

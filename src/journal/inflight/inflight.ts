@@ -12,7 +12,7 @@ import { inParallel } from "../parallel.ts";
 import { presentStreams } from "../present-streams.ts";
 import { jobStreams, keep } from "../streams.ts";
 import type { WriteQueue } from "../write-queue.ts";
-import { interruptedRow, isSameProcess, openRecords, type ProcessSight } from "./inflight.rules.ts";
+import { interruptedRow, isRowOf, isSameProcess, openRecords, type ProcessSight } from "./inflight.rules.ts";
 import {
   type ClosedRecord,
   type CloseReason,
@@ -135,14 +135,10 @@ export function createInFlightRuns(parts: {
    * Whether the ledger tells of the run already. A crash between a run's two last writes leaves its record open and its row there, and
    * one between the two of a reconciliation likewise.
    */
-  const isOnRecord = async (job: string, { startedAt }: OpenRecord): Promise<boolean | "unknown"> => {
+  const isOnRecord = async (job: string, record: OpenRecord): Promise<boolean | "unknown"> => {
     const rows = await ledger.newest(job, WARMED_ROWS);
     if (rows.kind !== "done") return "unknown";
-    return rows.value.some(
-      (row) =>
-        (row.kind === "ran" && row.startedAt === startedAt) ||
-        (row.kind === "interrupted" && row.interruptedAt === startedAt),
-    );
+    return rows.value.some((row) => isRowOf(row, record));
   };
 
   const interrupted = ({ name, onMissed }: ReconciledJob, record: OpenRecord, reason: CloseReason): Interrupted => {
@@ -152,13 +148,14 @@ export function createInFlightRuns(parts: {
     return { job: name, row };
   };
 
-  const reconcileOne = async (job: ReconciledJob): Promise<Interrupted | null> => {
+  const reconcileOne = async (job: ReconciledJob): Promise<Interrupted | null | "timed out"> => {
     const records = await read(job.name);
     if (records.kind !== "done") {
+      undecided.add(job.name);
+      if (records.kind === "unknown") return "timed out";
       log.warning(
         `Job ${job.name}: runs cut by the last daemon's end cannot be looked up: ${failureText(records)}; trying again in a minute`,
       );
-      undecided.add(job.name);
       return null;
     }
     let newest: Interrupted | null = null;
@@ -187,6 +184,30 @@ export function createInFlightRuns(parts: {
     return newest;
   };
 
+  /** One after the other, some side by side; the first read without an answer ends the pass, and the rest is undecided. */
+  const reconcile = async (jobs: readonly ReconciledJob[]): Promise<readonly Interrupted[]> => {
+    const found: Interrupted[] = [];
+    const left = new Set(jobs.map(({ name }) => name));
+    let timedOut = false;
+    await inParallel(jobs, PARALLEL_READS, async (job) => {
+      if (timedOut) return "stop";
+      const cut = await reconcileOne(job);
+      left.delete(job.name);
+      if (cut === "timed out") {
+        if (!timedOut)
+          log.warning(
+            `state: looking up runs cut by the last daemon's end timed out at ${job.name}; trying again in a minute`,
+          );
+        timedOut = true;
+        return "stop";
+      }
+      if (cut !== null) found.push(cut);
+      return "go on";
+    });
+    for (const name of left) undecided.add(name);
+    return found;
+  };
+
   const stillThere = ({ pid, record, pinned }: Watched): boolean => {
     const sight = processes.look(pid);
     if (sight.kind === "gone" || !isSameProcess(record, sight)) return false;
@@ -200,10 +221,10 @@ export function createInFlightRuns(parts: {
       const runs = live.get(job) ?? new Set();
       live.set(job, runs.add(run.runId));
       if (runs.size > 1) return;
-      const { pid, startedAt, jobDigest } = run;
+      const { runId, pid, startedAt, jobDigest } = run;
       const sight: ProcessSight = pid === null ? { kind: "gone" } : processes.look(pid);
       const pidIdentity = sight.kind === "exists" ? sight.identity : null;
-      void append(job, { kind: "open", ...self, pid, startedAt, jobDigest, pidIdentity });
+      void append(job, { kind: "open", ...self, pid, startedAt, jobDigest, pidIdentity, runId });
     },
     ended(job, runId) {
       const runs = live.get(job);
@@ -228,33 +249,20 @@ export function createInFlightRuns(parts: {
         undecided = new Set(jobs.map(({ name }) => name));
         return [];
       }
-      const found: Interrupted[] = [];
       const candidates = jobs.filter(({ name }) => present.value.has(name));
-      await inParallel(candidates, PARALLEL_READS, async (job) => {
-        if (isLive(job.name)) undecided.add(job.name);
-        const cut = isLive(job.name) ? null : await reconcileOne(job);
-        if (cut !== null) found.push(cut);
-        return "go on";
-      });
-      return found;
+      for (const { name } of candidates) if (isLive(name)) undecided.add(name);
+      return reconcile(candidates.filter(({ name }) => !isLive(name)));
     },
     async reconcileAgain(jobs) {
       if (undecided.size === 0 || lookingAgain) return [];
       lookingAgain = true;
       const left = undecided;
       undecided = new Set();
-      const found: Interrupted[] = [];
       try {
-        const again = jobs.filter(({ name }) => left.has(name));
-        await inParallel(again, PARALLEL_READS, async (job) => {
-          const cut = await reconcileOne(job);
-          if (cut !== null) found.push(cut);
-          return "go on";
-        });
+        return await reconcile(jobs.filter(({ name }) => left.has(name)));
       } finally {
         lookingAgain = false;
       }
-      return found;
     },
     reconcileSurvivors(jobs) {
       if (survivors.size === 0) return [];

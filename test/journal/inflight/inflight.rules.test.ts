@@ -15,6 +15,7 @@ const open = (host: string, proc: string, startedAt = 0): OpenRecord => ({
   startedAt,
   jobDigest: "d",
   pidIdentity: null,
+  runId: null,
 });
 const closed = (
   host: string,

@@ -71,6 +71,7 @@ describe("INF-1: which runs a node has", () => {
         kind: "open",
         pid: 11,
         proc: "0123456789ab",
+        runId: "r1",
         startedAt: "2026-11-30T12:00:00+00:00",
       },
       { at: "2026-11-30T12:00:00+00:00", host: "nodea", kind: "closed", proc: "0123456789ab", reason: "finished" },
@@ -142,7 +143,7 @@ describe("INF-2: reconciliation on the same host", () => {
   test("a run whose row was written before the crash was not cut", async () => {
     const before = daemon("nodea", "old");
     before.run("r1");
-    before.ledger.record("backup", ran(NOON + second, { startedAt: NOON }));
+    before.ledger.record("backup", ran(NOON + second, { runId: "r1", startedAt: NOON }));
     const after = await before.restart("new");
     expect(after.found).toEqual([]);
     expect((await after.bodies("inflight/backup")).at(-1)).toMatchObject({ reason: "finished" });
@@ -248,6 +249,14 @@ describe("INF-2: reconciliation on the same host", () => {
     expect(await after.inFlight.reconcileAgain([job()])).toMatchObject([
       { job: "backup", row: { interruptedAt: NOON } },
     ]);
+  });
+
+  test("a run is told from another one that started in the same instant, here or on another host", async () => {
+    const before = daemon("nodea", "old");
+    before.run("r1");
+    before.ledger.record("backup", ran(NOON + second, { runId: "r2", startedAt: NOON }));
+    const after = await before.restart("new");
+    expect(after.found).toMatchObject([{ job: "backup", row: { interruptedAt: NOON } }]);
   });
 
   test("a ledger that cannot be read gives no second row to a run that may have one", async () => {

@@ -24,6 +24,7 @@ test.runIf(process.platform === "linux")(
       startedAt: systemClock.wallNow(),
       jobDigest: "d",
       pidIdentity: null,
+      runId: null,
     };
     expect(isSameProcess(record, sight)).toBe(true);
     // Of builds that do not write the identity the start alone decides: this record is from well before the process.

@@ -8,7 +8,7 @@ import { clockTime, type Invariant } from "./invariant.ts";
  * A plain job's slot is launched, or refused with a reason, this soon: the head start of a store that is still being opened, and a moment.
  * Nothing else may wait for the store (GEN-3).
  */
-const PLAIN_BOUND_MS = 3_000;
+const PLAIN_BOUND_MS = 6_000;
 
 /** The firing loop sleeps by elapsed time, for a minute at most: so long it may not know that the clock was set. */
 const NOTICES_WITHIN_MS = 61_000;

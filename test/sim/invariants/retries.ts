@@ -40,8 +40,8 @@ export function retriesOnce(world: World, trouble: Trouble): Invariant {
         trouble.since(host.name, null, sequence.at - 60_000) || trouble.clockSince(host.name, sequence.at - 60_000),
     );
 
-  const keyOf = (job: string, attempt: unknown, armedAt: EpochMs | null): string => {
-    const key = `${job} ${String(attempt)} ${armedAt}`;
+  const keyOf = (job: string, attempt: unknown, armedAt: EpochMs | null, host: unknown): string => {
+    const key = `${job} ${String(attempt)} ${armedAt} ${String(host)}`;
     return claimedAs.get(key) ?? key;
   };
 
@@ -53,11 +53,11 @@ export function retriesOnce(world: World, trouble: Trouble): Invariant {
         if (sequence.job === job && sequence.attempt === body.attempt) sequence.settled = true;
       return;
     }
-    const key = keyOf(job, body.attempt, armInstantOf(body));
+    const key = keyOf(job, body.attempt, armInstantOf(body), hostOf(body));
     if (body.kind === "pending" && body.claimedFrom !== undefined && before !== undefined) {
-      claimedAs.set(key, keyOf(job, before.attempt, armInstantOf(before)));
+      claimedAs.set(key, keyOf(job, before.attempt, armInstantOf(before), hostOf(before)));
     }
-    const sequence = sequences.get(keyOf(job, body.attempt, armInstantOf(body)));
+    const sequence = sequences.get(keyOf(job, body.attempt, armInstantOf(body), hostOf(body)));
     if (sequence !== undefined) sequence.recorded = true;
   };
 
@@ -69,7 +69,7 @@ export function retriesOnce(world: World, trouble: Trouble): Invariant {
           if (fact.stream.startsWith("retries/")) landed(fact.stream.slice("retries/".length), fact.body);
           return null;
         case "retry armed": {
-          const key = keyOf(fact.job, fact.attempt, fact.armedAt);
+          const key = keyOf(fact.job, fact.attempt, fact.armedAt, fact.daemon.host);
           const { job, attempt, armedAt, at, daemon } = fact;
           const made = { job, attempt, armedAt, at, by: daemon, recorded: false, launches: [], settled: false };
           const sequence = sequences.get(key) ?? made;
@@ -103,9 +103,14 @@ export function retriesOnce(world: World, trouble: Trouble): Invariant {
         if (config === undefined || !config.enabled || config.retry.maximumRetries === 0) continue;
         const notBefore = readInstant(body.notBefore) ?? 0;
         if (world.time.now() - notBefore <= OVERDUE_MS) continue;
-        // A record of a host that is not the owner any more, in a job whose retries do not move, waits for that host.
-        const state = world.places.map(({ daemon }) => daemon?.scheduler.look(job)?.state ?? null);
-        if (state.some((found) => found !== null && (found.asking.size > 0 || found.ladder?.wait != null))) continue;
+        // A job that has a run or a sequence of its own again has left the record behind; nobody may claim it meanwhile (RSM-4).
+        const states = world.places.map(({ daemon }) => daemon?.scheduler.look(job)?.state ?? null);
+        if (
+          states.some(
+            (state) => state !== null && (state.asking.size > 0 || state.runs.size > 0 || state.ladder !== null),
+          )
+        )
+          continue;
         return `${job}: retry #${String(body.attempt)} of ${String(body.host ?? body.fromHost)}, due ${clockTime(notBefore)}, is still pending: ${JSON.stringify(body)}`;
       }
       return null;
@@ -115,4 +120,9 @@ export function retriesOnce(world: World, trouble: Trouble): Invariant {
 
 function armInstantOf(body: JsonObject): EpochMs | null {
   return readInstant(body.armedAt ?? body.at);
+}
+
+/** Whose it is, or was. */
+function hostOf(body: JsonObject): unknown {
+  return body.host ?? body.fromHost;
 }

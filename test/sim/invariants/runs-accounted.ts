@@ -2,7 +2,7 @@ import { readInstant } from "../../../src/journal/instant.ts";
 import type { EpochMs } from "../../../src/platform/clock.ts";
 import type { Fact, FactOf } from "../world/facts.ts";
 import type { World } from "../world/world.ts";
-import { clockTime, type Invariant, type Trouble } from "./invariant.ts";
+import { clockTime, type Invariant } from "./invariant.ts";
 
 interface StartedRun {
   readonly spawned: FactOf<"spawned">;
@@ -17,7 +17,7 @@ interface StartedRun {
  * Excused are the documented losses: a row or record whose write failed (WRT-1), a record that had not landed when the daemon was killed,
  * an instance beside another one of its job (INF-1), and a record that newer ones have pushed out of the newest eight (INF-5).
  */
-export function runsAccounted(world: World, trouble: Trouble): Invariant {
+export function runsAccounted(world: World): Invariant {
   const runs = new Map<string, StartedRun>();
   const alive = new Map<string, number>();
   const rows = new Set<string>();
@@ -61,6 +61,9 @@ export function runsAccounted(world: World, trouble: Trouble): Invariant {
         case "operation": {
           const { body, fate, target } = fact;
           if (body === null || fate === "answered" || fate === "silent, done" || fate === "slow") return null;
+          // So does the row that stands for a run that was cut.
+          if (target.startsWith("runs/") && body.outcome === "unknown")
+            unknowns.add(`${target.slice("runs/".length)} ${instantOf(body.interruptedAt ?? body.finished_at)}`);
           if (target.startsWith("runs/") && typeof body.runId === "string") {
             // What a killed daemon had handed over and was not done is no lost write: its open record is there to tell.
             if (!endedDaemons.has(fact.daemon.proc)) lostWrites.add(body.runId);
@@ -90,7 +93,6 @@ export function runsAccounted(world: World, trouble: Trouble): Invariant {
       for (const [runId, run] of runs) {
         if (isAccounted(runId, run)) continue;
         const { job, daemon, startedAt } = run.spawned;
-        void trouble;
         return `${job.name}: run ${runId.slice(-6)} of ${daemon.host}, started ${clockTime(startedAt)}, is in no ledger (it was last seen as: ${run.state})`;
       }
       return null;

@@ -29,8 +29,8 @@ export interface SimDaemon {
   stop(): void;
 }
 
-/** As `daemon.ts` has it: how long the first fires wait for the store. */
-const STORE_HEAD_START_MS = 2_000;
+/** As `daemon.ts` has it: how long the first fires wait for the store and what it remembers. */
+const STORE_HEAD_START_MS = 5_000;
 
 export function startSimDaemon(parts: {
   readonly id: DaemonId;
@@ -149,14 +149,12 @@ export function startSimDaemon(parts: {
   note({ kind: "daemon started", daemon: id, wall: clock.wallNow(), bootId: host.bootId });
   apply(config);
   scheduler.useJournal(journal);
-  const opened = openStore();
-  void withinHeadStart(clock, opened).then(() => scheduler.start());
-  void opened
-    .then(() => recovered)
-    .then(() => {
-      note({ kind: "daemon resumed", daemon: id, wall: clock.wallNow() });
-      scheduler.resume();
-    });
+  const recalled = openStore().then(() => recovered);
+  void withinHeadStart(clock, recalled).then(() => scheduler.start());
+  void recalled.then(() => {
+    note({ kind: "daemon resumed", daemon: id, wall: clock.wallNow() });
+    scheduler.resume();
+  });
 
   return {
     id,
@@ -211,10 +209,10 @@ function listenTo(
   );
 }
 
-function withinHeadStart(clock: Clock, opened: Promise<void>): Promise<void> {
+function withinHeadStart(clock: Clock, recalled: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
     const cancel = clock.after(STORE_HEAD_START_MS, resolve);
-    void opened.then(() => {
+    void recalled.then(() => {
       cancel();
       resolve();
     });

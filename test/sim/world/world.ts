@@ -1,6 +1,7 @@
 import type { Config } from "../../../src/config/model.ts";
 import type { Owners, Ownership } from "../../../src/contract/ownership.ts";
 import type { Clock } from "../../../src/platform/clock.ts";
+import { settled } from "../../../src/platform/simulated-clock.ts";
 import type { ArgumentsOf, Operation } from "../../../src/store/engine.ts";
 import { decodeEnvelope } from "../../../src/store/envelope.ts";
 import type { JsonObject } from "../../../src/store/json.ts";
@@ -8,7 +9,6 @@ import { type MemoryMedium, memoryMedium } from "../../../src/store/memory/mediu
 import { openMemoryStore } from "../../../src/store/memory/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { configOf } from "../../support/node.ts";
-import { settled } from "../../../src/platform/simulated-clock.ts";
 import type { DaemonId, Fact, NewFact } from "./facts.ts";
 import { type SimHost, simHost } from "./host.ts";
 import { type Life, newLife } from "./life.ts";

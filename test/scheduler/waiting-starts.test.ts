@@ -50,3 +50,20 @@ test("a caught-up start that waits to replace a run is answered when it starts",
 test("one that a scheduled start supersedes is refused, so that catch-up asks again", () => {
   expect(answers(after([...busy, { kind: "due", slot: 2, runId: "third" }]).effects)).toEqual(["refused"]);
 });
+
+test("a start that waits for another node to make way is refused with a reason when the next one overtakes it", () => {
+  const job = jobConfig({ name: "slow", concurrencyPolicy: "Replace", concurrencyScope: "cluster" });
+  let state = freshJob(job);
+  const refused: unknown[] = [];
+  const events: readonly JobEvent[] = [
+    { kind: "due", slot: 1, runId: "first" },
+    { kind: "slot answered", runId: "first", slot: { kind: "taken", holder: "nodeb#1" } },
+    { kind: "due", slot: 2, runId: "second" },
+  ];
+  for (const event of events) {
+    const turn = step(state, event, around);
+    state = turn.state;
+    for (const effect of turn.effects) if (effect.kind === "refuse") refused.push([effect.slot, effect.reason.kind]);
+  }
+  expect(refused).toEqual([[1, "superseded"]]);
+});
