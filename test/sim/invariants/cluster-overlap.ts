@@ -2,6 +2,9 @@ import type { EpochMs } from "../../../src/platform/clock.ts";
 import type { Fact, SimProcess } from "../world/facts.ts";
 import type { Invariant, Trouble } from "./invariant.ts";
 
+/** Trouble this long before a run counts as trouble during it. */
+const TRIED_AGAIN_WITHIN_MS = 130_000;
+
 /**
  * A job with `concurrencyScope: cluster` has one process over all hosts, while the store answers (running 7).
  *
@@ -29,10 +32,12 @@ export function clusterOverlap(trouble: Trouble): Invariant {
           for (const { process: other, at: since } of others.values()) {
             const hosts = [daemon.host, other.daemon.host];
             if (gone.has(other.daemon.proc)) continue;
-            // Answers that come late let a lease run out, so what was asked shortly before counts too.
+            // Answers that come late let a lease run out, and a store that cannot be opened is tried again each minute.
             if (
               hosts.some(
-                (host) => trouble.since(host, null, since - 60_000) || trouble.clockSince(host, since - 60_000),
+                (host) =>
+                  trouble.since(host, null, since - TRIED_AGAIN_WITHIN_MS) ||
+                  trouble.clockSince(host, since - TRIED_AGAIN_WITHIN_MS),
               )
             )
               continue;
