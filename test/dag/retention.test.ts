@@ -78,7 +78,7 @@ describe("retention", () => {
     expect(days(fleet)).toEqual([2, 8, 9, 10]);
   });
 
-  test("leaves what was created again under a key it listed, and shows it (D-RET-6, D-RET-7)", async () => {
+  test("leaves what was created again under a key it listed, and shows it (D-KEY-4, D-RET-6, D-RET-7, D-API-2)", async () => {
     const fleet = await tenRuns();
     const node = fleet.start("a", { yaml: yaml(50) });
     await fleet.until(1);
@@ -98,7 +98,7 @@ describe("retention", () => {
     );
   });
 
-  test("that hangs in a delete leaves that lease to lapse and frees the others (D-RET-8, D-RET-10)", async () => {
+  test("that hangs in a delete leaves that lease to lapse and frees the others (D-OWN-5, D-RET-8, D-RET-10)", async () => {
     const fleet = await tenRuns();
     const node = fleet.start("a", { yaml: yaml(3), store: false });
     let writes = 0;
