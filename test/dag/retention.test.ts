@@ -57,6 +57,17 @@ describe("retention", () => {
     expect([...fleet.medium.leases.values()].every(({ lease }) => lease.expiresAtSeconds === 0)).toBe(true);
   });
 
+  test("deletes the document first: cut off after it, no run is left without its XCom (D-RET-11)", async () => {
+    const fleet = await tenRuns();
+    const gone = fleet.run("d", dayKey(1)).runId;
+    const node = fleet.start("a", { yaml: yaml(9), store: false });
+    node.conduct = (operation) => (operation === "prune" ? { kind: "fail", message: "full" } : { kind: "answer" });
+    node.useStore(fleet.medium);
+    await fleet.until(1);
+    expect(days(fleet)).not.toContain(1);
+    expect(fleet.medium.streams.has(`artifacts/dagxcom/d/${gone}`)).toBe(true);
+  });
+
   test("comes round every hour, and leaves active runs alone (D-RET-1, D-RET-3)", async () => {
     const fleet = startFleet({ at, yaml: yaml(1), commands: { a: () => ({ seconds: 1 }) } });
     const node = fleet.start("a");
