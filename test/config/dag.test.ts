@@ -13,7 +13,7 @@ function problems(tasks: string, keys = ""): string[] {
   );
 }
 
-test("a DAG that says only its tasks has the documented defaults", () => {
+test("a DAG that says only its tasks has the documented defaults (D-CFG-2, D-CFG-5)", () => {
   const config = configOf(`${state}defaults: {timezone: Asia/Tokyo, saveLimit: 7}
 dags:
   - name: d
@@ -49,7 +49,7 @@ dags:
   });
 });
 
-test("tasks inherit what is for launching and reporting, and nothing else", () => {
+test("tasks inherit what is for launching and reporting, and nothing else (D-CFG-7, D-CFG-14)", () => {
   const config = configOf(`${state}pools: {p: {slots: 1}}
 defaults:
   environment: [{key: A, value: d}]
@@ -202,7 +202,7 @@ test.each([
   ],
   [a, "schedule: '@daily', catchupJitterSeconds: -1, ", ["dag 'd': Job dag:d: catchupJitterSeconds must be >= 0"]],
   [a, "startingDeadlineSeconds: 0, catchupJitterSeconds: -1, ", []],
-])("tasks [%s], {%s}: %j", (tasks, keys, expected) => {
+])("2.4, with D-CFG-2, D-CFG-3, D-CFG-6, D-CFG-14, D-SCH-1: tasks [%s], {%s}: %j", (tasks, keys, expected) => {
   expect(problems(tasks, keys)).toEqual(expected);
 });
 
@@ -232,7 +232,7 @@ test("problems of several tasks and DAGs are told together, each at its place", 
   ]);
 });
 
-test("names are unique over jobs, DAGs and tasks", () => {
+test("names are unique over jobs, DAGs and tasks (D-CFG-15)", () => {
   expect(
     problemsOf(`${state}jobs:
   - {name: a.b.c, command: x, schedule: "@daily"}
@@ -257,7 +257,7 @@ dags:
   ]);
 });
 
-test("workflows need a store and its endpoint", () => {
+test("workflows need a store and its endpoint (D-INT-3)", () => {
   const dags = "dags:\n  - {name: e, tasks: [{id: a, command: x}]}\n  - {name: d, tasks: [{id: a, command: x}]}\n";
   expect(problemsOf(dags)).toEqual([
     "cron.yaml:2:5: dags[0]: dags require a `state` section (each dag_run and its per-task state live on the durable store); none is " +
@@ -274,3 +274,31 @@ test("a task's pool is checked under its template name", () => {
     `cron.yaml:2:52: dags[0].tasks[0].pool (job "d.a"): job 'd.a': unknown pool 'p'`,
   ]);
 });
+
+test("D-INT-2: workflows beside them change nothing for jobs", () => {
+  const jobs = `${state}defaults: {timezone: Asia/Tokyo}\njobs:\n  - {name: j, command: x, schedule: "@daily"}\n`;
+  const { jobs: alone } = configOf(jobs);
+  expect(configOf(`${jobs}dags:\n  - {name: d, schedule: "@daily", tasks: [${a}]}\n`).jobs).toMatchObject([
+    { name: alone[0]?.name, launch: alone[0]?.launch, timing: { zone: { label: "Asia/Tokyo" } } },
+  ]);
+});
+
+test("D-CFG-16: included DAGs are one list, each under the defaults of its own file", () => {
+  const dag = (name: string) => `dags:\n  - {name: ${name}, tasks: [${a}]}\n`;
+  const main = `include: [more.yaml]\n${state}defaults: {saveLimit: 7}\n${dag("d")}`;
+  const { dags } = configOf(main, {}, "cron.yaml", { "more.yaml": dag("e") });
+  expect(dags.map(({ name, tasks }) => [name, tasks[0]?.job?.launch.saveLimitLines]).sort()).toEqual([
+    ["d", 7],
+    ["e", 4096],
+  ]);
+  expect(() => configOf(main, {}, "cron.yaml", { "more.yaml": dag("d") })).toThrow("duplicate dag name(s): d");
+});
+
+test.each(["retries: 3", "dependsOn: [a]", "triggerRule: all_done", "pokeIntervalSeconds: 1"])(
+  "D-CFG-9: what shapes the graph is not for defaults: %s",
+  (key) => {
+    expect(problemsOf(`${state}defaults: {${key}}\ndags:\n  - {name: d, tasks: [${a}]}\n`)).toEqual([
+      expect.stringContaining(`unexpected key not in schema '${key.split(":")[0]}'`),
+    ]);
+  },
+);

@@ -54,7 +54,7 @@ test("runs come newest first, as many as are asked for, and their documents as t
   expect(await node.control.run("x", "nope")).toEqual({ kind: "unknown dag" });
 });
 
-test("what tasks handed on is shown by task and key, small texts as they are", async () => {
+test("what tasks handed on is shown by task and key, small texts as they are (D-XCM-7)", async () => {
   const fleet = startFleet({
     at,
     yaml,
@@ -78,7 +78,7 @@ test("what tasks handed on is shown by task and key, small texts as they are", a
   expect(await node.control.xcom("d", runKey)).toMatchObject({ value: { entries: [] } });
 });
 
-test("output of a task is there while it runs, on its node", async () => {
+test("output of a task is there while it runs, on its node (D-LOG-2)", async () => {
   const fleet = startFleet({ at, yaml, commands: { a: () => ({ seconds: 10 }) } });
   const [here, there] = [fleet.start("a"), fleet.start("b")];
   await fleet.until(1);

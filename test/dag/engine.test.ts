@@ -38,7 +38,7 @@ describe("a run", () => {
     expect(trouble(node)).toEqual([]);
   });
 
-  test("retries a task to its last attempt, on time, and tells of each one (D-CFG-8, D-CFG-11)", async () => {
+  test("retries a task to its last attempt, on time, and tells of each one (D-CFG-8, D-CFG-11, D-PLN-1)", async () => {
     const { fleet, node } = await oneRun(
       `
       - {id: f, command: f, retries: 2, retryDelaySeconds: 2, onFailure: {report: {shell: {command: tell}}}}
@@ -192,7 +192,7 @@ describe("a sensor", () => {
     expect(node.reports).toMatchObject([{ hook: "onSuccess" }]);
   });
 
-  test("gives up after its time, once, and tells why (D-SEN-3, D-SEN-6, D-SEN-7)", async () => {
+  test("gives up after its time, once, and tells why (F66, D-SEN-3, D-SEN-6, D-SEN-7)", async () => {
     const { fleet, node } = await oneRun(sensor("pokeIntervalSeconds: 10, pokeTimeoutSeconds: 25, retries: 2"), {
       s: () => ({ exitCode: 1 }),
     });
@@ -262,7 +262,7 @@ notify:
     expect(fleet.task("d", "g").approval).toMatchObject({ decision: "approved", by: "alice" });
   });
 
-  test("is decided once (D-APR-7)", async () => {
+  test("is decided once (F69, D-APR-7)", async () => {
     const { fleet, node, runKey } = await oneRun(gated);
     await fleet.until(1);
     const both = await Promise.all([
@@ -270,6 +270,11 @@ notify:
       node.control.decide("d", runKey, "g", "reject", "bob"),
     ]);
     expect(both.map(({ kind }) => kind).sort()).toEqual(["decided", "not awaiting"]);
+    await fleet.until(1);
+    expect(await node.control.decide("d", runKey, "g", "approve", "carol")).toEqual({ kind: "not awaiting" });
+    expect(fleet.task("d", "g").approval).toMatchObject(
+      both[0]?.kind === "decided" ? { decision: "approved", by: "alice" } : { decision: "rejected", by: "bob" },
+    );
     expect(await node.control.decide("d", runKey, "after", "approve", "x")).toEqual({ kind: "not awaiting" });
     expect(await node.control.decide("d", runKey, "zzz", "approve", "x")).toEqual({ kind: "unknown task" });
     expect(await node.control.decide("d", "zzz", "g", "approve", "x")).toEqual({ kind: "unknown run" });

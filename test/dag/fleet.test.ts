@@ -19,7 +19,7 @@ dags:
 `;
 
 describe("a node that dies", () => {
-  test("is followed within 65 s by another, which fails or repeats what ran there (D-CRS-1, 13.2)", async () => {
+  test("is followed within 65 s by another, which fails or repeats what ran there (D-CRS-1, D-CRS-3, 13.2)", async () => {
     const fleet = startFleet({ at, yaml: twoTasks(", retries: 1"), commands: { a: () => ({ seconds: 100 }) } });
     const node = fleet.start("a");
     const peer = fleet.start("b");
@@ -67,7 +67,7 @@ describe("a node that dies", () => {
   });
 });
 
-test("a frozen owner changes nothing when it comes back after its lease (D-CLM-9, D-OWN-3)", async () => {
+test("a frozen owner changes nothing when it comes back after its lease (D-INT-9, D-CLM-9, D-OWN-3)", async () => {
   const fleet = startFleet({ at, yaml: twoTasks(", retries: 1"), commands: { a: () => ({ seconds: 50 }) } });
   const node = fleet.start("a");
   const peer = fleet.start("b");
@@ -92,7 +92,7 @@ test("a frozen owner changes nothing when it comes back after its lease (D-CLM-9
 });
 
 describe("a claim of which nothing was launched", () => {
-  test("because its write landed after 10 s is made anew, and no attempt is used (D-CLM-3)", async () => {
+  test("because its write landed after 10 s is made anew, and no attempt is used (D-INT-10, D-CLM-3)", async () => {
     const fleet = startFleet({ at, yaml: twoTasks() });
     const node = fleet.start("a");
     await fleet.until(1);
@@ -192,7 +192,7 @@ test("a task's end across a change of the store is not lost (D-CLM-8)", async ()
 });
 
 describe("a stop", () => {
-  test("waits for what runs, stores it, starts nothing more and gives the run back (D-STP-1, D-STP-2)", async () => {
+  test("waits for what runs, stores it, starts nothing more and gives the run back; it goes on where it was (D-INT-8, D-STP-1, D-STP-2)", async () => {
     const fleet = startFleet({ at, yaml: twoTasks(), commands: { a: () => ({ seconds: 30 }) } });
     const node = fleet.start("a");
     await fleet.until(1);
@@ -260,7 +260,7 @@ describe("a reload", () => {
   });
 });
 
-test("damaged documents are left alone, and other runs go on (D-REC-2)", async () => {
+test("damaged documents are left alone, and other runs go on (D-INT-11, D-REC-2)", async () => {
   const fleet = startFleet({ at, yaml: twoTasks() });
   const node = fleet.start("a");
   await fleet.until(1);

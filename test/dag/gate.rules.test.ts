@@ -28,24 +28,27 @@ test.each([
   ["fail", "approve", "success", "approved", "running"],
   ["fail", "reject", "failed", "rejected", "upstream_failed"],
   ["skip", "reject", "skipped", "rejected", "skipped"],
-] as const)("D-APR-2, D-APR-3: onReject %s, %s: %s, recorded as %s", (onReject, decision, state, recorded, after) => {
-  const { run } = parked(onReject);
-  const outcome = decideGate(run.document, run.dag, "g", decision, "alice", START + 9);
-  if (outcome.kind !== "decided") throw new Error(outcome.kind);
-  expect(outcome.state).toBe(state);
-  run.document = outcome.document;
-  expect(run.task("g")).toMatchObject({
-    state,
-    approval: { decision: recorded, by: "alice", at: START + 9 },
-    finishedAt: START + 9,
-  });
-  expect(run.task("g")).not.toHaveProperty("awaitingApproval");
-  const pass = run.pass();
-  expect(run.task("after").state).toBe(after);
-  if (after === "running") run.end("after", succeeds);
-  const end = after === "running" ? run.pass().over : pass.over;
-  expect(end?.state).toBe(state === "failed" ? "failed" : "success");
-});
+] as const)(
+  "D-APR-2, D-APR-3, D-STM-2: onReject %s, %s: %s, recorded as %s",
+  (onReject, decision, state, recorded, after) => {
+    const { run } = parked(onReject);
+    const outcome = decideGate(run.document, run.dag, "g", decision, "alice", START + 9);
+    if (outcome.kind !== "decided") throw new Error(outcome.kind);
+    expect(outcome.state).toBe(state);
+    run.document = outcome.document;
+    expect(run.task("g")).toMatchObject({
+      state,
+      approval: { decision: recorded, by: "alice", at: START + 9 },
+      finishedAt: START + 9,
+    });
+    expect(run.task("g")).not.toHaveProperty("awaitingApproval");
+    const pass = run.pass();
+    expect(run.task("after").state).toBe(after);
+    if (after === "running") run.end("after", succeeds);
+    const end = after === "running" ? run.pass().over : pass.over;
+    expect(end?.state).toBe(state === "failed" ? "failed" : "success");
+  },
+);
 
 describe("D-APR-7: what is no gate that waits is refused, and nothing changes", () => {
   const { run } = parked();

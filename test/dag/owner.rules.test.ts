@@ -131,7 +131,7 @@ describe("D-CLM-3: a claim of this process of which nothing was launched", () =>
     });
     expect(run.pass().claims).toMatchObject([{ poke: 1 }]);
   });
-  test("is left while the record still holds it, also across a queued completion (D-CLM-8)", () => {
+  test("is left while the record still holds it, also across a queued completion (D-CLM-2, D-CLM-8)", () => {
     const run = runOnPaper([{ id: "a" }]);
     run.pass();
     run.now += 3600;

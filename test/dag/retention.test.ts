@@ -57,6 +57,17 @@ describe("retention", () => {
     expect([...fleet.medium.leases.values()].every(({ lease }) => lease.expiresAtSeconds === 0)).toBe(true);
   });
 
+  test("deletes the document first: cut off after it, no run is left without its XCom (D-RET-11)", async () => {
+    const fleet = await tenRuns();
+    const gone = fleet.run("d", dayKey(1)).runId;
+    const node = fleet.start("a", { yaml: yaml(9), store: false });
+    node.conduct = (operation) => (operation === "prune" ? { kind: "fail", message: "full" } : { kind: "answer" });
+    node.useStore(fleet.medium);
+    await fleet.until(1);
+    expect(days(fleet)).not.toContain(1);
+    expect(fleet.medium.streams.has(`artifacts/dagxcom/d/${gone}`)).toBe(true);
+  });
+
   test("comes round every hour, and leaves active runs alone (D-RET-1, D-RET-3)", async () => {
     const fleet = startFleet({ at, yaml: yaml(1), commands: { a: () => ({ seconds: 1 }) } });
     const node = fleet.start("a");
@@ -78,7 +89,7 @@ describe("retention", () => {
     expect(days(fleet)).toEqual([2, 8, 9, 10]);
   });
 
-  test("leaves what was created again under a key it listed, and shows it (D-RET-6, D-RET-7)", async () => {
+  test("leaves what was created again under a key it listed, and shows it (D-KEY-4, D-RET-6, D-RET-7, D-API-2)", async () => {
     const fleet = await tenRuns();
     const node = fleet.start("a", { yaml: yaml(50) });
     await fleet.until(1);
@@ -98,7 +109,7 @@ describe("retention", () => {
     );
   });
 
-  test("that hangs in a delete leaves that lease to lapse and frees the others (D-RET-8, D-RET-10)", async () => {
+  test("that hangs in a delete leaves that lease to lapse and frees the others (D-OWN-5, D-RET-8, D-RET-10)", async () => {
     const fleet = await tenRuns();
     const node = fleet.start("a", { yaml: yaml(3), store: false });
     let writes = 0;

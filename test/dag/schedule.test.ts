@@ -25,7 +25,7 @@ const checkpoints = (fleet: Fleet): string[] => {
 };
 
 describe("a scheduled DAG", () => {
-  test("has one run per instant, whatever the number of nodes (D-SCH-4, D-KEY-2)", async () => {
+  test("has one run per instant, whatever the number of nodes (D-INT-7, D-SCH-4, D-KEY-2)", async () => {
     const fleet = startFleet({ at: "2026-07-04T10:00:30Z", yaml: scheduled() });
     fleet.start("a");
     fleet.start("b");
@@ -149,7 +149,7 @@ test("an offset begins with an open checkpoint, and a crash during it loses noth
   expect(checkpoints(fleet).at(-1)).toBe("close 2026-07-04T10:01:00+00:00");
 });
 
-test("a clock that jumps is a gap: the current slot, and what catch-up owes (D-SCH-7)", async () => {
+test("a clock that jumps is a gap: the current slot, and what catch-up owes (D-SCH-7, D-CAT-4)", async () => {
   const fleet = startFleet({ at: "2026-07-04T10:00:30Z", yaml: scheduled("onMissed: run-all") });
   const node = fleet.start("a");
   await fleet.until(40);
@@ -201,7 +201,7 @@ describe("backfill", () => {
     ["2026-01-02", "2026-01-01", "bad range"],
     ["nonsense", "2026-01-01", "bad range"],
     ["2026-01-01", "2026-13-01", "bad range"],
-  ])("refuses %s to %s", async (from, to, kind) => {
+  ])("refuses %s to %s (F67)", async (from, to, kind) => {
     const fleet = startFleet({ at, yaml: daily });
     const node = fleet.start("a");
     expect(await node.control.backfill("d", from, to)).toEqual({ kind });

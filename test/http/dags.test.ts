@@ -69,7 +69,7 @@ const said = async (by: WebNode, method: string, path: string, body?: unknown) =
 const RUN = "/dags/etl/runs/k%3A1";
 const notFound = [404, { error: "dag 'x' not found" }];
 
-test("without the engine, the configuration is shown and nothing can be done", async () => {
+test("without the engine, the configuration is shown and nothing can be done (D-API-3)", async () => {
   const [status, list] = await said(without, "GET", "/dags");
   expect([status, dagShape.array().parse(list)]).toEqual([200, list]);
   expect(list).toEqual([
@@ -155,7 +155,7 @@ test("a task's log is followed under its exact key", async () => {
   expect((await node.get(`${RUN}/tasks/process/logs`)).text).toContain("no-output");
 });
 
-test("actions say what came of them", async () => {
+test("actions say what came of them (F69)", async () => {
   answers.trigger = async () => ({ kind: "triggered", runKey: "manual-df4a142c4f0b" });
   expect(await said(node, "POST", "/dags/etl/trigger", { ignored: true })).toEqual([
     200,
@@ -254,7 +254,7 @@ test("recoveries are previewed, carried out, or refused with the reason", async 
   expect(await said(without, "POST", `${RUN}/recover`)).toEqual([409, { error: "workflow not found" }]);
 });
 
-test("schedules of DAGs take part in the schedule tools and calendars", async () => {
+test("schedules of DAGs take part in the schedule tools and calendars, and are no jobs (D-SCH-3)", async () => {
   expect((await said(node, "GET", "/schedule/why?job=dag:etl&at=2026-07-14T02:00"))[1]).toMatchObject({
     job: "dag:etl",
     matches: true,

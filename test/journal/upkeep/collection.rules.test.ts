@@ -99,7 +99,7 @@ describe("GC-2, GC-7: which streams go", () => {
     ["somebody/else", false],
   ])("%s: %s", (stream, goes) => expect(isOrphan(stream, keep, facts)).toBe(goes));
 
-  test("GC-4: artifacts and DAG checkpoints stay while nobody can tell", () => {
+  test("GC-4, D-GC-3: artifacts and DAG checkpoints stay while nobody can tell", () => {
     const unclear: KeepSets = { ...keep, scopes: null, dags: null };
     expect(isOrphan("artifacts/gone", unclear, facts)).toBe(false);
     expect(isOrphan("catchup-dag/gone", unclear, facts)).toBe(false);
@@ -108,7 +108,7 @@ describe("GC-2, GC-7: which streams go", () => {
   });
 });
 
-describe("GC-3: which run documents go", () => {
+describe("GC-3, D-GC-2: which run documents go", () => {
   const keep: KeepSets = { jobs: new Set(), hosts: new Set(), scopes: new Set(), dags: new Set(["etl"]) };
   const run = { state: "success", updatedAtSeconds: 50, owned: false };
   test.each<[string, boolean]>([

@@ -283,7 +283,7 @@ describe("state 17: a pass", () => {
       expect(await keys(here, "old-dag")).toEqual(["r2"]);
     });
 
-    test("terminal runs of a DAG that is gone go, and then what only they kept", async () => {
+    test("terminal runs of a DAG that is gone go, and then what only they kept (D-GC-1)", async () => {
       const here = await aged();
       expect(await here.collect()).toMatchObject({ kind: "done", runs: 1 });
       expect([await keys(here, "old-dag"), await keys(here, "etl")]).toEqual([["r2"], ["r3"]]);
@@ -293,7 +293,7 @@ describe("state 17: a pass", () => {
       ]);
     });
 
-    test("a run this node advances stays, and the command line leaves them all", async () => {
+    test("a run this node advances stays, and the command line leaves them all (D-GC-2)", async () => {
       const here = await aged();
       await here.collect({ runs: (dag) => dag === "old-dag" });
       await here.collect({ runs: null });
@@ -301,7 +301,7 @@ describe("state 17: a pass", () => {
       expect(await here.names()).toContain("artifacts/dagxcom/old-dag/r1");
     });
 
-    test("GC-4: a document that cannot be read keeps all artifacts", async () => {
+    test("GC-4, D-GC-4: a document that cannot be read keeps all artifacts", async () => {
       const here = await aged();
       here.behave(failing("readDocument"));
       expect(await here.collect()).toMatchObject({ kind: "done", runs: 0 });
@@ -309,7 +309,7 @@ describe("state 17: a pass", () => {
     });
   });
 
-  test("GC-4: the blob sweep stands down when an artifact does not name its payload, and says why", async () => {
+  test("GC-4, D-GC-5: the blob sweep stands down when an artifact does not name its payload, and says why", async () => {
     const here = await store();
     await here.put("artifacts/global", { at: 1, name: "odd" });
     expect(await here.collect()).toMatchObject({
@@ -318,7 +318,7 @@ describe("state 17: a pass", () => {
     expect(here.logged.at(-1)).toContain("no blobs (an artifact of scope global does not name its payload)");
   });
 
-  test("GC-3: payloads nobody refers to go when they are older than the grace", async () => {
+  test("GC-3, D-GC-5: payloads nobody refers to go when they are older than the grace", async () => {
     const here = await store();
     const put = await here.store.blobs.put(new TextEncoder().encode("orphan"));
     await here.collect();
@@ -352,7 +352,7 @@ describe("state 17: a pass", () => {
     ]);
   });
 
-  test("GC-5: of leases only those of single DAG runs go, and only long dead; GC-3: lapsed idempotency keys go, permanent ones stay", async () => {
+  test("GC-5, D-GC-6: of leases only those of single DAG runs go, and only long dead; GC-3: lapsed idempotency keys go, permanent ones stay", async () => {
     const here = await store();
     for (const name of ["dagadvance/etl/r1", "slots/gone", "retry-claim/gone"])
       await here.store.leases.acquire(name, "h#1", 30_000);
