@@ -13,6 +13,9 @@ export const ADOPT_EVERY_MS = 30_000;
 /** How often that look reads every document again, finished ones too. */
 export const ADOPT_ALL_EVERY_MS = 600_000;
 
+/** How often the queues of pools are looked through for entries that no task waits for any more (D-POL-6). */
+export const QUEUE_SWEEP_EVERY_MS = 30_000;
+
 /** How often old runs are deleted (D-RET-3). */
 export const RETAIN_EVERY_MS = 3_600_000;
 
