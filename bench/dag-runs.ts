@@ -148,7 +148,8 @@ async function wholeRun(config: Config, path: string): Promise<RunFigures> {
     () => store,
     () => {},
   ).read({ dag: "bench", runKey });
-  const bytes = read.kind === "done" && read.value.kind === "run" ? JSON.stringify(encodeRun(read.value.run)).length : 0;
+  const bytes =
+    read.kind === "done" && read.value.kind === "run" ? JSON.stringify(encodeRun(read.value.run)).length : 0;
   await engine.stop();
   await store.close(5_000);
   const sorted = writeMs.toSorted((a, b) => a - b);

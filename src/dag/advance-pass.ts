@@ -17,6 +17,7 @@ import type { Admissions, Refusal } from "./admissions.ts";
 import { PASS_RETRY_MS } from "./cadence.ts";
 import type { Claim } from "./claim.rules.ts";
 import { refuseAdmission } from "./completion.rules.ts";
+import type { Completions } from "./completions.ts";
 import { expanded } from "./expansion.rules.ts";
 import type { FanOutList } from "./fan-out-list.rules.ts";
 import { markGatesTold } from "./gate.rules.ts";
@@ -30,7 +31,7 @@ import { plan } from "./plan.ts";
 import { alive } from "./processes.ts";
 import { preparationOf } from "./recovery-note.ts";
 import type { RunDocument, TaskKey } from "./run-document.ts";
-import type { RunRef, RunStore } from "./run-store.ts";
+import type { RunChange, RunRef, RunStore, StoredRun } from "./run-store.ts";
 import type { TaskRuns } from "./task-runs.ts";
 import { readXcomList } from "./xcom-list.ts";
 
@@ -41,6 +42,7 @@ export interface PassParts {
   readonly handOuts: HandOuts;
   readonly taskRuns: TaskRuns;
   readonly admissions: Admissions;
+  readonly completions: Completions;
   readonly notices: DagNotices;
   readonly processes: Processes;
   readonly events: Events;
@@ -145,17 +147,30 @@ async function decide(
     admitted: parts.admissions.admitted(run, runId),
     claimsLeft: parts.isDraining() ? 0 : claimsLeft, // A4
   });
-  const outcome = await runs.change<Decided | { readonly kind: "damaged"; readonly problem: string }>(run, (stored) => {
+  const ends = parts.completions.take(run);
+  const decideOn = (stored: StoredRun): RunChange<Decided | { readonly kind: "damaged"; readonly problem: string }> => {
     if (stored.kind === "absent") return { kind: "keep", answer: { kind: "gone" } };
     if (stored.kind === "damaged") return { kind: "keep", answer: stored };
     const document = stored.run;
     if (document.state === "running" && preparationOf(document) === "preparing")
       return { kind: "keep", answer: { kind: "preparing", document } };
-    const { refused, left } = withoutRefused(document, dag, parts.admissions.refused(run, document.runId, dag), now);
+    const { refused, left } = withoutRefused(
+      ends.into(document, dag),
+      dag,
+      parts.admissions.refused(run, document.runId, dag),
+      now,
+    );
     const pass = plan(expanded(left, dag, lists, now), dag, factsOf(document), now);
     const answer = { kind: "passed", pass, refused } as const;
     return pass.document === document ? { kind: "keep", answer } : { kind: "put", run: pass.document, answer };
+  };
+  const outcome = await runs.change(run, decideOn).catch((error: unknown) => {
+    ends.settle({ kind: "not asked" });
+    throw error;
   });
+  // A document that waits for something else first, or is damaged, takes no ends with a pass.
+  const isAsked = outcome.kind !== "done" || outcome.value.kind === "passed" || outcome.value.kind === "gone";
+  ends.settle(isAsked ? outcome : { kind: "not asked" });
   if (outcome.kind !== "done") {
     parts.admissions.putBack(run);
     if (outcome.kind === "unknown") memory.uncertain = true; // A2

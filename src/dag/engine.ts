@@ -108,7 +108,11 @@ export function createDagEngine(parts: DagEngineParts): DagEngine {
     dag,
     onStored(run, runId, ended) {
       for (const { claim } of ended) handOuts.remove(run, runId, claim);
-      session?.advancer.advance(run);
+    },
+    askPass(run) {
+      if (session?.ownership.owns(run) !== true) return false;
+      session.advancer.advance(run);
+      return true;
     },
   });
 
@@ -165,6 +169,7 @@ export function createDagEngine(parts: DagEngineParts): DagEngine {
       handOuts,
       taskRuns,
       admissions,
+      completions,
       notices,
       slots,
       dags: () => [...dags.values()],

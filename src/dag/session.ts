@@ -11,6 +11,7 @@ import { type Advancer, createAdvancer } from "./advancer.ts";
 import { ADOPT_EVERY_MS, CREATE_RETRY_MS, QUEUE_SWEEP_EVERY_MS, RETAIN_EVERY_MS, SEED_EVERY_MS } from "./cadence.ts";
 import { createCatchUp, type DagCatchUp } from "./catch-up.ts";
 import { type Chore, chore } from "./chore.ts";
+import type { Completions } from "./completions.ts";
 import { type Creation, createCreation } from "./creation.ts";
 import type { HandOuts } from "./hand-outs.ts";
 import type { DagNotices } from "./notices.ts";
@@ -60,6 +61,7 @@ export interface SessionParts {
   readonly handOuts: HandOuts;
   readonly taskRuns: TaskRuns;
   readonly admissions: Admissions;
+  readonly completions: Completions;
   readonly pools: () => TaskPools | null;
   readonly notices: DagNotices;
   readonly processes: Processes;
