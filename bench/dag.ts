@@ -7,15 +7,16 @@ import { plan } from "../src/dag/plan.ts";
 import { freshRun, type RunDocument } from "../src/dag/run-document.ts";
 import { decodeRun, encodeRun } from "../src/dag/run-document-codec.ts";
 import { encodeEnvelope } from "../src/store/envelope.ts";
+import { dagRunRows } from "./dag-runs.ts";
 import type { BenchRow } from "./row.ts";
 
 const TASKS = 10_000;
 const INSTANCES = 1_000;
 const START = 1_796_028_441.5;
 
-/** The planner on graphs and fan-outs far larger than people write, beside one copy of the same document. */
+/** The planner on graphs and fan-outs far larger than people write, beside one copy of the same document; and whole runs. */
 export async function dagRows(): Promise<BenchRow[]> {
-  return [...bigGraphRows(), ...fanOutRows()];
+  return [...bigGraphRows(), ...fanOutRows(), ...(await dagRunRows())];
 }
 
 function bigGraphRows(): BenchRow[] {

@@ -24,7 +24,17 @@ const work = {
   attempt: z.int(),
   /** The retry sequence it belongs to; another epoch of its scope means that this one has ended. */
   retryEpoch: z.int(),
-  dag: z.object({ name: z.string(), runKey: z.string(), taskkey: z.string() }).readonly().nullable(),
+  /** Which start of which task it is of, with `attempt`. `poke`: how many pokes were before it, null for what is no sensor. */
+  dag: z
+    .object({
+      name: z.string(),
+      runKey: z.string(),
+      runId: z.string(),
+      taskkey: z.string(),
+      poke: z.int().nullable(),
+    })
+    .readonly()
+    .nullable(),
 };
 
 const poolEntry = z.discriminatedUnion("state", [

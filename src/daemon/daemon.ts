@@ -173,6 +173,7 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
     config: () => config,
     jobSetId: () => jobSet,
     tally: tally.load,
+    taskHost: () => dags.poolHost,
     ownedRuns: (dag, runKey) => dags.owns(dag, runKey),
   });
   stack.onStop("journal", JOURNAL_PATIENCE_MS, () => journal.close());
@@ -184,6 +185,7 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
     events,
     self,
     store: state.store,
+    pools: journal.pools,
     config: () => config,
     randomHex,
   });

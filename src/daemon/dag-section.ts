@@ -8,7 +8,10 @@ import type { DagEngine } from "../dag/engine.ts";
 import type { LiveTask } from "../dag/task-runs.ts";
 import type { DaemonProcess } from "../journal/inflight/inflight-record.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { PoolHost } from "../scheduler/pool-line.ts";
+import type { PoolQueues } from "../scheduler/pool-queue.ts";
 import type { Store } from "../store/store.ts";
+import { noTasks } from "./pool-hosts.ts";
 
 export interface DagSectionParts {
   readonly clock: Clock;
@@ -19,6 +22,8 @@ export interface DagSectionParts {
   readonly self: DaemonProcess;
   /** The store of the moment, null while there is none. */
   store(): Store | null;
+  /** The queues of pools, null without a `state` section. */
+  pools(): PoolQueues | null;
   /** In force now. */
   config(): Config;
   readonly randomHex: (bytes: number) => string;
@@ -33,6 +38,8 @@ export interface DagSection {
   /** Null while no DAG was ever configured. */
   control(): DagControl | null;
   owns(dag: string, runKey: string): boolean;
+  /** What becomes of tasks in the queues of pools. */
+  readonly poolHost: PoolHost;
   /** Tasks that live on this node now. */
   running(): readonly LiveTask[];
   /** Starts no task any more. Resolves when all have ended, how is stored, and the runs are given back. */
@@ -44,6 +51,7 @@ export function dagSection(parts: DagSectionParts): DagSection {
   let made: Promise<{ engine: DagEngine; control: DagControl }> | null = null;
   let running: { readonly engine: DagEngine; readonly control: DagControl } | null = null;
   let stopped: Promise<void> | null = null;
+  const host = (): PoolHost => running?.engine.poolHost ?? noTasks;
 
   const load = async (): Promise<{ engine: DagEngine; control: DagControl }> => {
     const [{ createDagEngine, standaloneGate }, { createDagControl }, { systemProcesses }] = await Promise.all([
@@ -79,6 +87,12 @@ export function dagSection(parts: DagSectionParts): DagSection {
     storeChanged: () => running?.engine.storeChanged(),
     control: () => running?.control ?? null,
     owns: (dag, runKey) => running?.engine.owns(dag, runKey) ?? false,
+    poolHost: {
+      facts: (entry) => host().facts(entry),
+      admitted: (pool, entry, ladderEnded) => host().admitted(pool, entry, ladderEnded),
+      lost: (pool, entry) => host().lost(pool, entry),
+      left: (pool, entry) => host().left(pool, entry),
+    },
     running: () => running?.engine.running() ?? [],
     stop() {
       stopped ??= running?.engine.stop() ?? Promise.resolve();

@@ -10,14 +10,6 @@ export function inactiveParts(config: Config): string[] {
   };
   section("mcp", config.mcp?.enabled === true, "there is no MCP server; jobs run");
   section("cluster", config.cluster !== null, "this node runs every job, whatever other nodes do");
-  const pooled = config.dags.flatMap(({ tasks }) =>
-    tasks.flatMap(({ job }) => (job?.launch.pool == null ? [] : [job.name])),
-  );
-  if (pooled.length > 0) {
-    said.push(
-      `\`pool\` is set on ${pooled.length} dag task(s), which this build does not serve for tasks yet: they run at once, however full the pool is (${pooled.join(", ")})`,
-    );
-  }
   const missed = config.jobs.filter((job) => job.onMissed !== "skip").length;
   if (missed > 0 && config.state === null) {
     said.push(

@@ -9,6 +9,7 @@ import type { Journal } from "../journal/journal.ts";
 import type { RunOwnership } from "../journal/upkeep/dag-runs.ts";
 import type { JobTally } from "../metrics/job-counters.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { PoolHost } from "../scheduler/pool-line.ts";
 import type { PoolQueues } from "../scheduler/pool-queue.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 import type { Store } from "../store/store.ts";
@@ -37,6 +38,8 @@ export interface JournalSectionParts {
   config(): Config;
   jobSetId(): string;
   tally(): Promise<KeptTally>;
+  /** What becomes of tasks in the queues of pools. Asked with the first `state` section. */
+  taskHost(): PoolHost;
   /** Which runs of DAGs this node advances. */
   readonly ownedRuns: RunOwnership;
 }

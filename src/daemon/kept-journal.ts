@@ -7,6 +7,7 @@ import { recover } from "../journal/recovery.ts";
 import { configuredBy } from "../journal/upkeep/manifests.ts";
 import { createPoolQueues, type PoolQueues } from "../scheduler/pool-queue.ts";
 import type { JournalHost, JournalSectionParts, KeptTally } from "./journal-section.ts";
+import { poolHosts } from "./pool-hosts.ts";
 
 /** The journal and all that lives on it beside the scheduler. */
 export interface KeptJournal {
@@ -46,7 +47,14 @@ export function keepJournal(
   });
   const locks = createLockTrust({ backend: store, log });
   const jobLog = logs("cronstable");
-  const pools = createPoolQueues({ self, backend: store, locks, host: scheduler.poolHost, clock, log: jobLog });
+  const pools = createPoolQueues({
+    self,
+    backend: store,
+    locks,
+    host: poolHosts(scheduler.poolHost, parts.taskHost()),
+    clock,
+    log: jobLog,
+  });
   const slots = createClusterSlots({
     self,
     backend: store,

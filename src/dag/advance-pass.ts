@@ -13,8 +13,11 @@ import type { Backend } from "../journal/backend.ts";
 import { failureText } from "../journal/drops.ts";
 import type { Processes } from "../journal/inflight/inflight.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { Admissions, Refusal } from "./admissions.ts";
 import { PASS_RETRY_MS } from "./cadence.ts";
 import type { Claim } from "./claim.rules.ts";
+import { refuseAdmission } from "./completion.rules.ts";
+import type { Completions } from "./completions.ts";
 import { expanded } from "./expansion.rules.ts";
 import type { FanOutList } from "./fan-out-list.rules.ts";
 import { markGatesTold } from "./gate.rules.ts";
@@ -28,7 +31,7 @@ import { plan } from "./plan.ts";
 import { alive } from "./processes.ts";
 import { preparationOf } from "./recovery-note.ts";
 import type { RunDocument, TaskKey } from "./run-document.ts";
-import type { RunRef, RunStore } from "./run-store.ts";
+import type { RunChange, RunRef, RunStore, StoredRun } from "./run-store.ts";
 import type { TaskRuns } from "./task-runs.ts";
 import { readXcomList } from "./xcom-list.ts";
 
@@ -38,6 +41,8 @@ export interface PassParts {
   readonly ownership: Ownership;
   readonly handOuts: HandOuts;
   readonly taskRuns: TaskRuns;
+  readonly admissions: Admissions;
+  readonly completions: Completions;
   readonly notices: DagNotices;
   readonly processes: Processes;
   readonly events: Events;
@@ -71,9 +76,10 @@ export type AfterPass =
 const letGo: AfterPass = { kind: "let go" };
 
 export async function advancePass(run: RunRef, memory: PassMemory, parts: PassParts): Promise<AfterPass> {
-  const { ownership, clock } = parts;
+  const { ownership, admissions, clock } = parts;
   const dag = parts.dag(run.dag);
   if (dag === null) {
+    admissions.retireAll(run);
     await ownership.release(run); // its document stays active (13.3)
     return letGo;
   }
@@ -84,6 +90,7 @@ export async function advancePass(run: RunRef, memory: PassMemory, parts: PassPa
   const first = await decide(run, dag, new Map(), CLAIMS_PER_PASS_MAX, memory, parts);
   switch (first.kind) {
     case "gone":
+      admissions.retireAll(run);
       await ownership.release(run);
       return letGo;
     case "cannot":
@@ -94,14 +101,14 @@ export async function advancePass(run: RunRef, memory: PassMemory, parts: PassPa
     case "passed":
       break;
   }
-  launch(first.pass, dag, parts); // A3
+  launch(run, first.pass, dag, parts); // A3
   let { pass } = first;
   if (pass.awaitedLists.length > 0 && !parts.isDraining()) {
     const lists = await readLists(pass.document, pass.awaitedLists, parts);
     if (lists.size > 0) {
       const second = await decide(run, dag, lists, CLAIMS_PER_PASS_MAX - pass.claims.length, memory, parts);
       if (second.kind !== "passed") return { kind: "again", afterMs: PASS_RETRY_MS };
-      launch(second.pass, dag, parts);
+      launch(run, second.pass, dag, parts);
       pass = second.pass;
     }
   }
@@ -115,7 +122,7 @@ export async function advancePass(run: RunRef, memory: PassMemory, parts: PassPa
 }
 
 type Decided =
-  | { readonly kind: "passed"; readonly pass: Pass }
+  | { readonly kind: "passed"; readonly pass: Pass; readonly refused: readonly Refusal[] }
   | { readonly kind: "preparing"; readonly document: RunDocument }
   | { readonly kind: "gone" }
   | { readonly kind: "cannot" };
@@ -137,20 +144,35 @@ async function decide(
     proc,
     handedOut: handOuts.keys(run, runId),
     alive: living,
-    admitted: everyoneAdmitted,
+    admitted: parts.admissions.admitted(run, runId),
     claimsLeft: parts.isDraining() ? 0 : claimsLeft, // A4
   });
-  const outcome = await runs.change<Decided | { readonly kind: "damaged"; readonly problem: string }>(run, (stored) => {
+  const ends = parts.completions.take(run);
+  const decideOn = (stored: StoredRun): RunChange<Decided | { readonly kind: "damaged"; readonly problem: string }> => {
     if (stored.kind === "absent") return { kind: "keep", answer: { kind: "gone" } };
     if (stored.kind === "damaged") return { kind: "keep", answer: stored };
     const document = stored.run;
     if (document.state === "running" && preparationOf(document) === "preparing")
       return { kind: "keep", answer: { kind: "preparing", document } };
-    const pass = plan(expanded(document, dag, lists, now), dag, factsOf(document), now);
-    const answer = { kind: "passed", pass } as const;
+    const { refused, left } = withoutRefused(
+      ends.into(document, dag),
+      dag,
+      parts.admissions.refused(run, document.runId, dag),
+      now,
+    );
+    const pass = plan(expanded(left, dag, lists, now), dag, factsOf(document), now);
+    const answer = { kind: "passed", pass, refused } as const;
     return pass.document === document ? { kind: "keep", answer } : { kind: "put", run: pass.document, answer };
+  };
+  const outcome = await runs.change(run, decideOn).catch((error: unknown) => {
+    ends.settle({ kind: "not asked" });
+    throw error;
   });
+  // A document that waits for something else first, or is damaged, takes no ends with a pass.
+  const isAsked = outcome.kind !== "done" || outcome.value.kind === "passed" || outcome.value.kind === "gone";
+  ends.settle(isAsked ? outcome : { kind: "not asked" });
   if (outcome.kind !== "done") {
+    parts.admissions.putBack(run);
     if (outcome.kind === "unknown") memory.uncertain = true; // A2
     const problem = failureText(outcome);
     if (memory.said !== problem)
@@ -170,12 +192,29 @@ async function decide(
     return { kind: "cannot" };
   }
   memory.said = null;
-  if (decided.kind === "passed") learn(run, decided.pass, living, memory, parts);
+  if (decided.kind === "passed") {
+    for (const { claim, reason } of decided.refused)
+      log.warning(`dag ${run.dag}: run ${run.runKey}: ${claim.taskKey} was not let in by its pool: ${reason}`);
+    learn(run, decided.pass, living, memory, parts);
+  }
   return decided;
 }
 
-/** Pools do not hold back tasks of this build; the daemon says so when it starts. */
-const everyoneAdmitted: PassFacts["admitted"] = { has: () => true };
+/** The run once what its pools ended has failed (D-POL-4). */
+function withoutRefused(
+  document: RunDocument,
+  dag: DagConfig,
+  refusals: readonly Refusal[],
+  now: number,
+): { readonly left: RunDocument; readonly refused: readonly Refusal[] } {
+  let left = document;
+  const refused = refusals.filter(({ claim, reason }) => {
+    const before = left;
+    left = refuseAdmission(before, dag, claim, reason, now);
+    return left !== before;
+  });
+  return { left, refused };
+}
 
 function learn(
   run: RunRef,
@@ -201,10 +240,10 @@ function learn(
   }
 }
 
-function launch({ document, claims }: Pass, dag: DagConfig, { taskRuns }: PassParts): void {
-  for (const claim of claims) {
+function launch(run: RunRef, pass: Pass, dag: DagConfig, { taskRuns, admissions }: PassParts): void {
+  for (const claim of admissions.passed(run, pass, dag)) {
     const task = taskOf(claim, dag);
-    if (task !== undefined) taskRuns.launch(document, task, claim);
+    if (task !== undefined) taskRuns.launch(pass.document, task, claim);
   }
 }
 

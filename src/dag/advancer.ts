@@ -28,7 +28,7 @@ interface Advanced {
 }
 
 export function createAdvancer(parts: PassParts & { readonly clock: Clock; readonly log: Logger }): Advancer {
-  const { clock, log, ownership } = parts;
+  const { clock, log, ownership, admissions } = parts;
   const advanced = new Map<string, Advanced>();
   let stopped = false;
 
@@ -48,6 +48,7 @@ export function createAdvancer(parts: PassParts & { readonly clock: Clock; reado
       }
     } while (own.again && after.kind === "again");
     own.underWay = null;
+    if (!ownership.owns(run)) admissions.letGo(run);
     if (after.kind === "again" && !stopped && ownership.owns(run)) {
       own.cancelWake = clock.after(after.afterMs, () => advance(run)); // V2
     } else if (!own.again) advanced.delete(name);
@@ -86,11 +87,12 @@ export function createAdvancer(parts: PassParts & { readonly clock: Clock; reado
 
   return {
     advance,
-    drop({ dag, runKey }) {
-      const name = advanceLease(dag, runKey);
+    drop(run) {
+      const name = advanceLease(run.dag, run.runKey);
       const own = advanced.get(name);
       own?.cancelWake();
       if (own?.underWay === null) advanced.delete(name);
+      admissions.letGo(run);
     },
     settled,
     async stop() {

@@ -13,6 +13,9 @@ export const ADOPT_EVERY_MS = 30_000;
 /** How often that look reads every document again, finished ones too. */
 export const ADOPT_ALL_EVERY_MS = 600_000;
 
+/** How often the queues of pools are looked through for entries that no task waits for any more (D-POL-6). */
+export const QUEUE_SWEEP_EVERY_MS = 30_000;
+
 /** How often old runs are deleted (D-RET-3). */
 export const RETAIN_EVERY_MS = 3_600_000;
 
@@ -21,6 +24,9 @@ export const PASS_RETRY_MS = 5_000;
 
 /** How soon a run that could not be created for its slot is tried again. */
 export const CREATE_RETRY_MS = 5_000;
+
+/** How long the end of a task waits for the pass that is to write it down, before it is written by itself. */
+export const COMPLETION_PASS_MS = 1_000;
 
 /** Waits between the tries to store how tasks ended; the last one for ever (D-CLM-10). */
 export const COMPLETION_RETRY_MS: readonly number[] = [5_000, 10_000, 20_000, 40_000, 60_000];

@@ -115,7 +115,11 @@ export function refuseAdmission(
   return draft.finish(now);
 }
 
-function awaits({ state, proc, attempt, pokeCount, awaitingApproval }: TaskRecord, claim: Claim): boolean {
+/** Whether a record could still be claimed as this. */
+export function awaits(
+  { state, proc, attempt, pokeCount, awaitingApproval }: TaskRecord,
+  claim: Pick<Claim, "attempt" | "poke">,
+): boolean {
   const isWaiting =
     state === "pending" ||
     state === "up_for_retry" ||

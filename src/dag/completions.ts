@@ -3,25 +3,36 @@ import type { Logger } from "../contract/log.ts";
 import { failureText } from "../journal/drops.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Outcome } from "../store/store.ts";
-import { COMPLETION_RETRY_MS } from "./cadence.ts";
+import { COMPLETION_PASS_MS, COMPLETION_RETRY_MS } from "./cadence.ts";
 import { type Completion, complete } from "./completion.rules.ts";
+import type { RunDocument } from "./run-document.ts";
 import { advanceLease } from "./run-key.rules.ts";
 import type { RunChange, RunRef, RunStore, StoredRun } from "./run-store.ts";
 
 /**
  * How tasks ended, on their way into their runs (D-CLM-10).
- *   C1. What arrives together is one write per run; while one is under way the rest gathers for the next.
+ *   C1. What arrives together is one write per run; while one is under way the rest gathers for the next. Where a pass over the run is to come
+ *       anyway, it is the write of that pass.
  *   C2. Nothing is given up while the daemon lives: a write that failed, or of which nobody knows, is made again until the store shows
  *       the end, or that its claim is no longer in force.
  */
 export interface Completions {
   add(run: RunRef, runId: string, completion: Completion): void;
+  /** What waits for a run, for a pass to write; nobody else writes it until the pass has told what came of it. */
+  take(run: RunRef): TakenCompletions;
   /** Ends that are not stored yet. */
   readonly pending: number;
   /** Tries again at once what waits: the store may be back. */
   hurry(): void;
   /** Resolves when nothing is pending. */
   settled(): Promise<void>;
+}
+
+export interface TakenCompletions {
+  /** The run with all of them that are of it. */
+  readonly into: (document: RunDocument, dag: DagConfig) => RunDocument;
+  /** @param outcome "not asked": the pass came to nothing before it would have written them */
+  readonly settle: (outcome: Outcome<unknown> | { readonly kind: "not asked" }) => void;
 }
 
 interface Queue {
@@ -41,8 +52,10 @@ export function createCompletions(parts: {
   readonly dag: (name: string) => DagConfig | null;
   /** The run's document is written, or needs not be: its ends are no longer owed. */
   readonly onStored: (run: RunRef, runId: string, completions: readonly Completion[]) => void;
+  /** Asks for a pass over the run. @returns whether one is to come */
+  readonly askPass: (run: RunRef) => boolean;
 }): Completions {
-  const { runs, clock, log, onStored } = parts;
+  const { runs, clock, log, onStored, askPass } = parts;
   const queues = new Map<string, Queue>();
   let waitingFor: (() => void)[] = [];
 
@@ -53,10 +66,20 @@ export function createCompletions(parts: {
 
   const write = async (name: string, queue: Queue): Promise<void> => {
     if (queue.writing) return;
+    const batch = begin(queue);
+    const outcome = await store(queue, batch);
+    settle(name, queue, batch, outcome);
+    if (outcome.kind === "done") askPass(queue.run);
+  };
+
+  const begin = (queue: Queue): readonly Completion[] => {
     queue.writing = true;
     const batch = queue.waiting;
     queue.waiting = [];
-    const outcome = await store(queue, batch);
+    return batch;
+  };
+
+  const settle = (name: string, queue: Queue, batch: readonly Completion[], outcome: Outcome<unknown>): void => {
     queue.writing = false;
     if (outcome.kind !== "done") {
       queue.waiting = [...batch, ...queue.waiting]; // C2
@@ -65,11 +88,15 @@ export function createCompletions(parts: {
       log.warning(
         `dag ${dag}: run ${runKey}: the end of ${batch.map(({ claim }) => claim.taskKey).join(", ")} could not be stored (${failureText(outcome)}); trying again in ${delayMs / 1000} s`,
       );
-      return arm(name, queue, delayMs);
+      arm(name, queue, delayMs);
+      return;
     }
     queue.failures = 0;
     onStored(queue.run, queue.runId, batch);
-    if (queue.waiting.length > 0) return arm(name, queue, 0);
+    if (queue.waiting.length > 0) {
+      arm(name, queue, askPass(queue.run) ? COMPLETION_PASS_MS : 0);
+      return;
+    }
     queue.cancelTimer();
     queues.delete(name);
     if (queues.size === 0) {
@@ -94,7 +121,31 @@ export function createCompletions(parts: {
       const queue = known ?? { run, runId, waiting: [], writing: false, failures: 0, cancelTimer: () => {} };
       queues.set(name, queue);
       queue.waiting.push(completion);
-      if (known === undefined) arm(name, queue, 0); // C1
+      if (known === undefined) arm(name, queue, askPass(run) ? COMPLETION_PASS_MS : 0); // C1
+    },
+    take({ dag, runKey }) {
+      const taken = [...queues]
+        .filter(
+          ([, { run, writing, failures }]) => run.dag === dag && run.runKey === runKey && !writing && failures === 0,
+        )
+        .map(([name, queue]) => ({ name, queue, batch: begin(queue) }));
+      return {
+        into: (document, config) =>
+          taken.reduce(
+            (into, { queue, batch }) => (queue.runId === into.runId ? complete(into, config, batch).document : into),
+            document,
+          ),
+        settle(outcome) {
+          for (const { name, queue, batch } of taken) {
+            if (outcome.kind !== "not asked") settle(name, queue, batch, outcome);
+            else {
+              queue.writing = false;
+              queue.waiting = [...batch, ...queue.waiting];
+              arm(name, queue, 0);
+            }
+          }
+        },
+      };
     },
     get pending() {
       return queues.size;

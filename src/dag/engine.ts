@@ -6,6 +6,8 @@ import type { Reporting } from "../contract/report.ts";
 import type { Backend } from "../journal/backend.ts";
 import type { Processes } from "../journal/inflight/inflight.ts";
 import type { Clock, EpochMs } from "../platform/clock.ts";
+import type { PoolHost } from "../scheduler/pool-line.ts";
+import { createAdmissions, type TaskPools } from "./admissions.ts";
 import { createCompletions } from "./completions.ts";
 import { createHandOuts } from "./hand-outs.ts";
 import { createDagNotices } from "./notices.ts";
@@ -41,6 +43,8 @@ export interface DagEngineParts {
   readonly proc: string;
   /** The store of the moment, asked for at each use. */
   readonly store: Backend;
+  /** The queues of pools, null without a journal. */
+  readonly pools: () => TaskPools | null;
   readonly randomHex: (bytes: number) => string;
   /** From 0 up to 1. */
   readonly random: () => number;
@@ -66,6 +70,8 @@ export interface DagEngine {
   nextFire(dag: string): EpochMs | null;
   output(run: RunRef, taskKey: string): LiveOutput | null;
   running(): readonly LiveTask[];
+  /** What becomes of entries of tasks in the queues of pools. */
+  readonly poolHost: PoolHost;
   owns(dag: string, runKey: string): boolean;
   /** Begins nothing any more; waits for the tasks that run, stores how they ended, then gives all runs back (D-STP-1). */
   stop(): Promise<void>;
@@ -85,6 +91,16 @@ export function createDagEngine(parts: DagEngineParts): DagEngine {
   const pids = createPidStamps({ runs, proc, clock, log });
   const slots = createSlotQueue(log);
 
+  const admissions = createAdmissions({
+    pools: parts.pools,
+    host: parts.host,
+    log,
+    isDraining: () => draining,
+    onNews: (run) => session?.advancer.advance(run),
+    onLost: (run, runId, claim) => taskRuns.cancel(run, runId, claim),
+    onStranger: () => session?.sweepSoon(),
+  });
+
   const completions = createCompletions({
     runs,
     clock,
@@ -92,11 +108,16 @@ export function createDagEngine(parts: DagEngineParts): DagEngine {
     dag,
     onStored(run, runId, ended) {
       for (const { claim } of ended) handOuts.remove(run, runId, claim);
-      session?.advancer.advance(run);
+    },
+    askPass(run) {
+      if (session?.ownership.owns(run) !== true) return false;
+      session.advancer.advance(run);
+      return true;
     },
   });
 
   const onEnded = ({ run, runId, claim }: LaunchedClaim, end: TaskEnd): void => {
+    admissions.ended(run, runId, claim);
     completions.add(run, runId, {
       claim,
       proc,
@@ -113,7 +134,11 @@ export function createDagEngine(parts: DagEngineParts): DagEngine {
     onSpawned: ({ run, runId, claim }, pid) =>
       pids.add(run, runId, { claim, pid, pidStart: pidStart(parts.processes, pid) }),
     onEnded,
-    onReleased: (run) => session?.advancer.advance(run),
+    onReleased({ run, runId, claim }) {
+      admissions.notLaunched(run, runId, claim);
+      if (session?.ownership.owns(run) === true) session.advancer.advance(run);
+      else admissions.letGo(run);
+    },
   });
 
   const schedules = createDagSchedules({
@@ -134,6 +159,7 @@ export function createDagEngine(parts: DagEngineParts): DagEngine {
     if (session !== null) {
       session.abandon(); // E1
       session = null;
+      admissions.letAllGo();
       taskRuns.cancelUnstarted(); // D-CLM-4
     }
     if (found === null || dags.size === 0) return;
@@ -142,6 +168,8 @@ export function createDagEngine(parts: DagEngineParts): DagEngine {
       store: found,
       handOuts,
       taskRuns,
+      admissions,
+      completions,
       notices,
       slots,
       dags: () => [...dags.values()],
@@ -180,11 +208,13 @@ export function createDagEngine(parts: DagEngineParts): DagEngine {
     nextFire: schedules.nextFire,
     output: taskRuns.output,
     running: taskRuns.running,
+    poolHost: admissions.host,
     owns: (name, runKey) => session?.ownership.owns({ dag: name, runKey }) ?? false,
     async stop() {
       draining = true; // E3
       schedules.stop();
       taskRuns.silence();
+      admissions.letAllGo();
       taskRuns.cancelUnstarted();
       const drained = session?.drain();
       await taskRuns.idle();

@@ -19,6 +19,9 @@ export const OUTSIDE_WAIT_SECONDS = 5;
 /** How soon a run is looked at again that waits for nothing in particular. */
 export const IDLE_WAIT_SECONDS = 60;
 
+/** Entries at the head of queues that a node remembers to have looked into. More: it may look into one again. */
+export const STRANGERS_MAX = 1000;
+
 /** Artifacts one recovery copies (15). More: it is refused. */
 export const RECOVERY_ARTIFACTS_MAX = 10_000;
 

@@ -5,15 +5,18 @@ import type { Backend } from "../journal/backend.ts";
 import type { Processes } from "../journal/inflight/inflight.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Store } from "../store/store.ts";
+import type { Admissions, TaskPools } from "./admissions.ts";
 import { type Adoption, createAdoption } from "./adoption.ts";
 import { type Advancer, createAdvancer } from "./advancer.ts";
-import { ADOPT_EVERY_MS, CREATE_RETRY_MS, RETAIN_EVERY_MS, SEED_EVERY_MS } from "./cadence.ts";
+import { ADOPT_EVERY_MS, CREATE_RETRY_MS, QUEUE_SWEEP_EVERY_MS, RETAIN_EVERY_MS, SEED_EVERY_MS } from "./cadence.ts";
 import { createCatchUp, type DagCatchUp } from "./catch-up.ts";
 import { type Chore, chore } from "./chore.ts";
+import type { Completions } from "./completions.ts";
 import { type Creation, createCreation } from "./creation.ts";
 import type { HandOuts } from "./hand-outs.ts";
 import type { DagNotices } from "./notices.ts";
 import { createOwnership, type Ownership } from "./ownership.ts";
+import { sweepQueues } from "./queue-sweep.ts";
 import { prepareRecovery } from "./recovery-artifacts.ts";
 import { retainRuns } from "./retention.ts";
 import { createRunIndex, type RunIndex } from "./run-index.ts";
@@ -38,6 +41,8 @@ export interface Session {
   slotsDue(): void;
   /** Other DAGs are configured. */
   adoptSoon(): void;
+  /** A queue may hold entries that no task waits for. */
+  sweepSoon(): void;
   /** The daemon stops: nothing is created, adopted or deleted any more. Passes go on, without claims. */
   drain(): Promise<void>;
   /** Ends the passes and gives all runs back (D-STP-1). */
@@ -55,6 +60,9 @@ export interface SessionParts {
   readonly events: Events;
   readonly handOuts: HandOuts;
   readonly taskRuns: TaskRuns;
+  readonly admissions: Admissions;
+  readonly completions: Completions;
+  readonly pools: () => TaskPools | null;
   readonly notices: DagNotices;
   readonly processes: Processes;
   readonly slots: SlotQueue;
@@ -135,8 +143,11 @@ export function openSession(parts: SessionParts): Session {
   const adopter = chore("the scan for runs nobody advances", ADOPT_EVERY_MS, parts, () =>
     adoption.scan(parts.dags().map(({ name }) => name)),
   );
+  const sweeper = chore("the look for queue entries that no task waits for", QUEUE_SWEEP_EVERY_MS, parts, () =>
+    sweepQueues({ ...parts, runs, isStopped: stops }),
+  );
 
-  const all: readonly Chore[] = [creator, seeder, adopter];
+  const all: readonly Chore[] = [creator, seeder, adopter, sweeper];
   for (const each of parts.dags()) catchUp.wanted(each.name);
   for (const each of all) each.soon();
   log.info(`dags: at work on ${parts.dags().length} dag(s), as ${holder}`);
@@ -152,6 +163,7 @@ export function openSession(parts: SessionParts): Session {
     catchUp,
     slotsDue: () => creator.soon(),
     adoptSoon: () => adopter.soon(),
+    sweepSoon: () => sweeper.soon(),
     async drain() {
       draining = true;
       await Promise.all([...all.map((each) => each.stop()), catchUp.stop()]);

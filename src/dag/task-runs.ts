@@ -6,7 +6,7 @@ import type { Reporting } from "../contract/report.ts";
 import type { RunId, RunResult } from "../contract/run.ts";
 import { dagTaskEnvironment } from "../jobapi/run-environment.ts";
 import type { Clock, EpochMs } from "../platform/clock.ts";
-import type { Claim } from "./claim.rules.ts";
+import { type Claim, claimKey } from "./claim.rules.ts";
 import type { HandOuts } from "./hand-outs.ts";
 import { SENSOR_TIMED_OUT } from "./instance.rules.ts";
 import type { RunDocument } from "./run-document.ts";
@@ -42,6 +42,8 @@ export interface TaskRuns {
   launch(run: RunDocument, task: DagTaskConfig, claim: Claim): void;
   /** Cancels what has no process yet: the store it was claimed in is gone, or the daemon stops. */
   cancelUnstarted(): void;
+  /** Stops what runs for a claim, as cancelled; or never starts it (T2). */
+  cancel(run: RunRef, runId: string, claim: Claim): void;
   /** No reporter fires any more (D-STP-3). */
   silence(): void;
   output(run: RunRef, taskKey: string): LiveOutput | null;
@@ -63,8 +65,8 @@ export interface TaskRunsParts {
   readonly newRunId: () => RunId;
   readonly onSpawned: (launched: LaunchedClaim, pid: number) => void;
   readonly onEnded: (launched: LaunchedClaim, end: TaskEnd) => void;
-  /** A claim of the run was given back. */
-  readonly onReleased: (run: RunRef) => void;
+  /** Nothing of the claim has run. */
+  readonly onReleased: (launched: LaunchedClaim) => void;
 }
 
 /** How a launched claim ended: as the launcher says, or it could not be launched at all. */
@@ -97,6 +99,12 @@ export function createTaskRuns(parts: TaskRunsParts): TaskRuns {
     onIdle = [];
   };
 
+  const cancel = (own: Live): void => {
+    if (own.cancelled) return;
+    own.cancelled = own.spawned === null;
+    own.run?.stop("cancelled");
+  };
+
   const leave = (name: string, own: Live): void => {
     const others = live.get(name);
     others?.delete(own);
@@ -108,7 +116,7 @@ export function createTaskRuns(parts: TaskRunsParts): TaskRuns {
     const { run, runId: dagRunId, claim } = own.launched;
     if (own.cancelled && result.stopped === "cancelled") {
       handOuts.remove(run, dagRunId, claim);
-      parts.onReleased(run); // T2
+      parts.onReleased(own.launched); // T2
     } else {
       parts.onEnded(own.launched, { kind: "ran", result }); // T3
       say(name, own, result);
@@ -173,10 +181,12 @@ export function createTaskRuns(parts: TaskRunsParts): TaskRuns {
       }
     },
     cancelUnstarted() {
-      for (const own of [...live.values()].flatMap((those) => [...those])) {
-        if (own.spawned !== null || own.cancelled) continue;
-        own.cancelled = true;
-        own.run?.stop("cancelled");
+      for (const own of [...live.values()].flatMap((those) => [...those])) if (own.spawned === null) cancel(own);
+    },
+    cancel(run, runId, claim) {
+      for (const own of [...(live.get(instanceName(run, claim.taskKey)) ?? [])]) {
+        const { launched } = own;
+        if (launched.runId === runId && claimKey(launched.claim) === claimKey(claim)) cancel(own);
       }
     },
     silence() {

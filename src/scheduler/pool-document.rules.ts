@@ -101,6 +101,17 @@ export function ended(
   return { ...entry, state, leaseUntil: null, finishedAt: now, reason };
 }
 
+/**
+ * What is known by the id of work that asks for admission. What became of a job's start is remembered for as long as there is room. Of a
+ * task's the workflow engine knows better: it asks for what its document says has not run, so that only what is not done with counts.
+ */
+export function knownEntry(
+  { entries, recent }: PoolDocument,
+  { id, kind }: Pick<PoolEntry, "id" | "kind">,
+): PoolEntry | undefined {
+  return (kind === "task" ? entries : [...entries, ...recent]).find((entry) => entry.id === id);
+}
+
 export function replaced(document: PoolDocument, entry: PoolEntry): PoolDocument {
   return { ...document, entries: document.entries.map((it) => (it.id === entry.id ? entry : it)) };
 }

@@ -11,7 +11,7 @@ export interface HeadPlan {
 
 /**
  * Goes through a queue from its head for as long as each entry may be admitted here and fits beside those before it (P2). Of one job
- * only the first: whether the next may follow, under Forbid or a new pause, shows when that one runs.
+ * only the first: whether the next may follow, under Forbid or a new pause, shows when that one runs. Instances of a task know neither.
  */
 export function planHeads(document: PoolDocument, facts: (entry: WaitingEntry) => HeadFacts): HeadPlan {
   const admit: WaitingEntry[] = [];
@@ -19,7 +19,7 @@ export function planHeads(document: PoolDocument, facts: (entry: WaitingEntry) =
   const names = new Set<string>();
   let free = document.slots - usedIn(document);
   for (const entry of headsOf(document)) {
-    if (names.has(entry.name) || admit.length === HEADS_PER_CHANGE_MAX) break;
+    if ((entry.kind === "job" && names.has(entry.name)) || admit.length === HEADS_PER_CHANGE_MAX) break;
     const judged = judgeHead(entry, facts(entry));
     if (judged.verdict === "cancel") {
       cancel.push({ entry, because: judged.because });

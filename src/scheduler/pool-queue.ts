@@ -6,7 +6,7 @@ import type { Backend } from "../journal/backend.ts";
 import type { DaemonProcess } from "../journal/inflight/inflight-record.ts";
 import type { LockTrust } from "../journal/lock-trust.ts";
 import type { Clock, EpochMs } from "../platform/clock.ts";
-import { epochOf, isFire, ladderStands, poolView, scopeOf } from "./pool-document.rules.ts";
+import { epochOf, isFire, knownEntry, ladderStands, poolView, scopeOf } from "./pool-document.rules.ts";
 import { createPoolLine, type PoolHost, type PoolLine } from "./pool-line.ts";
 import { createPoolStore } from "./pool-store.ts";
 import {
@@ -120,7 +120,7 @@ export function createPoolQueues(parts: {
     let epochSeen: number | null = null;
     const asked = await line.ask<EnqueueAnswer>(
       (before, config, now) => {
-        isNew = ![...before.entries, ...before.recent].some(({ id }) => id === work.id);
+        isNew = knownEntry(before, work) === undefined;
         epochSeen ??= epochOf(before, scope);
         return enqueue(before, config, work, now);
       },

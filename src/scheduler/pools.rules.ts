@@ -9,6 +9,7 @@ import {
   isHeldBy,
   isLive,
   isSuperseded,
+  knownEntry,
   queuedIn,
   replaced,
   scopeOf,
@@ -33,6 +34,9 @@ import {
 /** How long a claim holds without being renewed. Renew every `CLAIM_RENEWAL_MS`. */
 export const CLAIM_MS = 30_000;
 export const CLAIM_RENEWAL_MS = 10_000;
+
+/** Why the workflow engine takes an entry out of the queue (D-POL-6). */
+export const TASK_NO_LONGER_WAITS = "task is no longer waiting";
 
 export interface Step<Answer> {
   readonly document: PoolDocument;
@@ -66,7 +70,7 @@ export type EnqueueAnswer =
 export function enqueue(before: PoolDocument, pool: PoolConfig, work: NewWork, now: EpochMs): Step<EnqueueAnswer> {
   const scope = scopeOf(work);
   let document = withTime(before, pool, now);
-  const known = [...document.entries, ...document.recent].find((entry) => entry.id === work.id);
+  const known = knownEntry(document, work);
   if (known !== undefined) return { document, answer: { kind: "queued", entry: known } };
   if (isFire(work)) document = endLadder(document, pool, scope, now).document;
   const epoch = epochOf(document, scope);
@@ -268,7 +272,7 @@ export function cancelEntry(
 export function retire(before: PoolDocument, pool: PoolConfig, id: string, now: EpochMs): Step<null> {
   const entry = before.entries.find((it) => it.id === id);
   if (entry === undefined || entry.state === "running") return { document: withTime(before, pool, now), answer: null };
-  const last = entry.state === "waiting" ? ended(entry, "cancelled", "task is no longer waiting", now) : entry;
+  const last = entry.state === "waiting" ? ended(entry, "cancelled", TASK_NO_LONGER_WAITS, now) : entry;
   const entries = before.entries.filter((it) => it.id !== id);
   return { document: withTime({ ...before, entries, recent: [...before.recent, last] }, pool, now), answer: null };
 }

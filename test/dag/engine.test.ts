@@ -86,23 +86,6 @@ describe("a run", () => {
     expect(fleet.launched.at(-1)?.taskKey).toBe("join");
   });
 
-  test("of a task with a pool is not held back by it: pools of tasks are not served yet", async () => {
-    const fleet = startFleet({
-      at,
-      yaml: `pools: {p: {slots: 1}}
-dags:
-  - name: d
-    tasks:
-      - {id: a, command: a, pool: p}
-`,
-    });
-    const node = fleet.start("a");
-    await fleet.until(1);
-    await trigger(node, "d");
-    await fleet.until(2);
-    expect(fleet.states("d")).toBe("success: a success");
-  });
-
   test("keeps its items, whatever the source publishes later (D-MAP-5)", async () => {
     const { fleet, node } = await oneRun(
       `

@@ -50,7 +50,12 @@ function work(id: string, facts: Partial<NewWork> = {}): NewWork {
 }
 
 const task = (id: string, facts: Partial<NewWork> = {}): NewWork =>
-  work(id, { kind: "task", source: "dag", dag: { name: "d", runKey: "r", taskkey: id }, ...facts });
+  work(id, {
+    kind: "task",
+    source: "dag",
+    dag: { name: "d", runKey: "r", runId: "i", taskkey: id, poke: null },
+    ...facts,
+  });
 
 /** A pool in the store, its clock in the test's hand. */
 function poolOf(slots: number, maxQueued = 1000) {

@@ -25,7 +25,16 @@ export const queueEntry = named(
     finishedAt: instant.nullable(),
     /** Why it never ran. */
     reason: z.string().nullable(),
-    dag: z.object({ name: z.string(), runKey: z.string(), taskkey: z.string() }).nullable(),
+    /** Which task of which run; `poke`: how many pokes of a sensor were before it. */
+    dag: z
+      .object({
+        name: z.string(),
+        runKey: z.string(),
+        runId: z.string(),
+        taskkey: z.string(),
+        poke: z.int().nullable(),
+      })
+      .nullable(),
   }),
 );
 

@@ -12,6 +12,7 @@ import type { MemoryMedium } from "../../store/memory/medium.ts";
 import { openMemoryStore } from "../../store/memory/open.ts";
 import { createEvents } from "../event-bus.ts";
 import { type JournalHost, journalSection } from "../journal-section.ts";
+import { noTasks } from "../pool-hosts.ts";
 import type { Ending, Happening } from "./happening.ts";
 import type { MortalClock } from "./mortal-clock.ts";
 import { type Pretence, type PretendProcesses, pretendLauncher } from "./pretend-launcher.ts";
@@ -99,6 +100,7 @@ export async function startSimulatedNode(
     config: () => config,
     jobSetId: () => "simulated",
     tally: async () => nothingCounted,
+    taskHost: () => noTasks,
     ownedRuns: () => false,
   });
   const dags = createFireLoop(clock, log, {

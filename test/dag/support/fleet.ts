@@ -9,8 +9,10 @@ import { createDagEngine, type DagEngine, standaloneGate } from "../../../src/da
 import type { RunDocument, TaskRecord } from "../../../src/dag/run-document.ts";
 import { decodeRun } from "../../../src/dag/run-document-codec.ts";
 import { liveOutput } from "../../../src/execution/capture/live-output.ts";
+import { createLockTrust } from "../../../src/journal/lock-trust.ts";
 import type { Clock } from "../../../src/platform/clock.ts";
 import { type SimulatedClock, settled, simulatedClock } from "../../../src/platform/simulated-clock.ts";
+import { createPoolQueues, type PoolQueues } from "../../../src/scheduler/pool-queue.ts";
 import { decodeEnvelope } from "../../../src/store/envelope.ts";
 import { type MemoryMedium, memoryMedium } from "../../../src/store/memory/medium.ts";
 import { type Conduct, openMemoryStore } from "../../../src/store/memory/open.ts";
@@ -47,6 +49,7 @@ export interface FleetNode {
   readonly control: DagControl;
   readonly logged: LogLines;
   readonly store: Store;
+  readonly pools: PoolQueues;
   readonly reports: ReportFacts[];
   /** How its store behaves from now on. */
   conduct: (operation: string) => Conduct;
@@ -245,6 +248,20 @@ export function startFleet(options: {
       }
     };
 
+    const backend = (): Store | null => store;
+    const queues = createPoolQueues({
+      self: { host, proc },
+      backend,
+      locks: createLockTrust({ backend, log: logged.log }),
+      host: {
+        facts: (entry) => engine.poolHost.facts(entry),
+        admitted: (pool, entry, ladderEnded) => engine.poolHost.admitted(pool, entry, ladderEnded),
+        lost: (pool, entry) => engine.poolHost.lost(pool, entry),
+        left: (pool, entry) => engine.poolHost.left(pool, entry),
+      },
+      clock: nodeClock,
+      log: logged.log,
+    });
     const engine = createDagEngine({
       clock: nodeClock,
       log: logged.log,
@@ -262,6 +279,7 @@ export function startFleet(options: {
       host,
       proc,
       store: () => store,
+      pools: () => queues,
       randomHex,
       random: () => 0.5,
     });
@@ -281,7 +299,12 @@ export function startFleet(options: {
         node.holdSpawns = false;
         for (const spawn of waitingSpawns.splice(0)) spawn();
       },
-      apply: (next) => engine.apply(dagConfig(next)),
+      pools: queues,
+      apply(next) {
+        const config = dagConfig(next);
+        engine.apply(config);
+        queues.configure(config.pools);
+      },
       useStore(on) {
         void store?.close(0);
         store = on === null ? null : open(on);
@@ -300,7 +323,9 @@ export function startFleet(options: {
         deferred = [];
       },
     };
-    engine.start(dagConfig(yaml));
+    const config = dagConfig(yaml);
+    queues.configure(config.pools);
+    engine.start(config);
     return node;
   };
 

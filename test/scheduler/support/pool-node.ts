@@ -45,7 +45,12 @@ export function work(id: string, facts: Partial<NewWork> = {}): NewWork {
 }
 
 export const task = (id: string, facts: Partial<NewWork> = {}): NewWork =>
-  work(id, { kind: "task", source: "dag", dag: { name: "d", runKey: "r", taskkey: id }, ...facts });
+  work(id, {
+    kind: "task",
+    source: "dag",
+    dag: { name: "d", runKey: "r", runId: "i", taskkey: id, poke: null },
+    ...facts,
+  });
 
 let processes = 0;
 
