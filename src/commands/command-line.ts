@@ -26,6 +26,7 @@ export interface CommandContext {
 const subcommands: Readonly<Record<string, { readonly summary: string; load(): Promise<CommandModule> }>> = {
   init: { summary: "write a commented starter configuration", load: () => import("./init.ts") },
   schedule: { summary: "explain, preview and check schedules", load: () => import("./schedule.ts") },
+  dag: { summary: "check and draw workflows; start, follow and decide their runs", load: () => import("./dag.ts") },
   simulate: {
     summary: "show what a configuration would do, on virtual time",
     load: () => import("./simulate.ts"),
