@@ -64,6 +64,8 @@ export function keepJournal(
     log: jobLog,
     onYield: scheduler.yieldSlot,
   });
+  /** Where the store was that was recovered last. */
+  let place: string | null = null;
   const housekeeping = createHousekeeping(journal, {
     jobs: recall.jobs,
     configured: () => configuredBy(parts.config(), parts.jobSetId()),
@@ -82,6 +84,11 @@ export function keepJournal(
     pools,
     recover() {
       slots.forget(); // of the backend before this one
+      // On the same directory claims of pools go on; another one has other queues.
+      const facts = store()?.facts;
+      const here = facts === undefined ? null : `${facts.location}\n${facts.namespace}`;
+      if (place !== null && here !== null && here !== place) pools.forget();
+      place = here ?? place;
       return recover(journal, {
         jobs: recall.jobs(),
         bounds: tally.bounds,
