@@ -36,7 +36,7 @@ function records(path: string, stream: string): Record<string, unknown>[] {
 }
 
 describe("a daemon that was killed", () => {
-  test("REH-1, RET-5, RET-9: shows its history again, and goes on with a retry when that is due", () =>
+  test("REH-1, RET-5, RET-9, F-33, F-35, F-39, F-41: shows its history again, and goes on with a retry when that is due", () =>
     withFolder(async (folder) => {
       const { path, start } = folder;
       const config = configured(
@@ -169,7 +169,7 @@ test("GEN-3, GEN-6: without its store the daemon runs its jobs from memory, and 
     expect(await daemon.ended).toBe(0);
   }));
 
-test("running 7: two daemons on one store never run a Forbid job of cluster scope at the same time", () =>
+test("running 7, LSE-1: two daemons on one store never run a Forbid job of cluster scope at the same time", () =>
   withFolder(async (folder) => {
     const { path } = folder;
     const job = `  - name: one
@@ -231,4 +231,43 @@ test("GEN-2, F-15: without a state section no file is written, and a restart kno
     const second = start("-c", config);
     await second.seen(/Job set id/);
     expect(second.stderr()).not.toMatch(/re-armed|rehydrated|state:/);
+  }));
+
+test("RET-4, F-37: a stop leaves a waiting retry as it is, and the next start goes on with it", () =>
+  withFolder(async (folder) => {
+    const config = configured(
+      folder,
+      `  - name: flaky
+    command: "false"
+    schedule: "@reboot"
+    onFailure:
+      retry: {maximumRetries: -1, initialDelay: 600, maximumDelay: 600, backoffMultiplier: 1}
+`,
+    );
+    const first = folder.start("-c", config);
+    await first.seen(/scheduled to be retried \(#1\)/);
+    first.child.kill("SIGTERM");
+    expect(await first.ended).toBe(0);
+    expect(records(folder.path, "retries/flaky").map(({ kind }) => kind)).toEqual(["pending"]);
+    const second = folder.start("-c", config);
+    await second.seen(/Job flaky: re-armed pending retry #1 from the durable ledger/);
+  }));
+
+test("F-40, RET-6: a retry of a job that was changed meanwhile is settled, with the reason", () =>
+  withFolder(async (folder) => {
+    const job = (command: string): string => `  - name: flaky
+    command: "${command}"
+    schedule: "0 0 1 1 *"
+    onFailure:
+      retry: {maximumRetries: 3, initialDelay: 600, maximumDelay: 600, backoffMultiplier: 1}
+`;
+    const first = folder.start("-c", configured(folder, job("false").replace("0 0 1 1 *", "* * * * * * *")));
+    await first.seen(/scheduled to be retried \(#1\)/);
+    first.child.kill("SIGTERM");
+    expect(await first.ended).toBe(0);
+    const second = folder.start("-c", configured(folder, job("true")));
+    await second.seen(/Job flaky: pending retry #\d+ was not armed again: config-changed/);
+    await expect
+      .poll(() => records(folder.path, "retries/flaky").at(-1), { timeout: 20_000 })
+      .toMatchObject({ kind: "settled", reason: "config-changed" });
   }));
