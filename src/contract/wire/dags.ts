@@ -160,6 +160,7 @@ export const recoveryAnswer = named(
     configurationChanged: z.boolean().optional(),
   }),
 );
+export type RecoveryAnswer = Wire<typeof recoveryAnswer>;
 
 export const decisionRequest = named(
   "DecisionRequest",
