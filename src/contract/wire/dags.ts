@@ -144,8 +144,23 @@ export const rangeRecoveryRequest = named(
 /** A plan with its token, or what carrying it out has made. */
 export const recoveryAnswer = named(
   "RecoveryAnswer",
-  z.looseObject({ dryRun: z.boolean(), planToken: z.string().optional(), runKey: z.string().optional() }),
+  z.looseObject({
+    dryRun: z.boolean(),
+    planToken: z.string().optional(),
+    runKey: z.string().optional(),
+    /** Whether the run was not there before. */
+    created: z.boolean().optional(),
+    /** Task instances that run again. */
+    tasks: z.array(z.string()).optional(),
+    /** Those whose results are reused. */
+    preserved: z.array(z.string()).optional(),
+    /** Mapped tasks whose instances are made anew. */
+    resetMappings: z.array(z.string()).optional(),
+    /** Whether the source ran, or may have run, with another configuration. */
+    configurationChanged: z.boolean().optional(),
+  }),
 );
+export type RecoveryAnswer = Wire<typeof recoveryAnswer>;
 
 export const decisionRequest = named(
   "DecisionRequest",
