@@ -47,7 +47,7 @@ export interface ActiveJob {
   lastOutput: JobLook["lastOutput"];
   armedRetry: ArmedRetry | null;
   dropRetryTimer: () => void;
-  /** The slot that fired last. */
+  /** The slot that fired last, before this process too as far as the ledger tells. */
   lastSlot: EpochMs | null;
   /** Called once each when no run of the job lives here any more. */
   readonly awaitingIdle: Set<() => void>;

@@ -3,7 +3,7 @@ import type { Config, JobConfig } from "../config/model.ts";
 import type { Owners } from "../contract/ownership.ts";
 import type { JobPause } from "../contract/pause.ts";
 import type { Interrupted } from "../journal/inflight/inflight.ts";
-import { latestCompletionAt } from "../journal/ledger/latest.rules.ts";
+import { latestCompletionAt, latestSlot } from "../journal/ledger/latest.rules.ts";
 import type { WarmedHistory } from "../journal/ledger/rehydration.ts";
 import type { KnownPause } from "../journal/pauses/pauses.ts";
 import type { LocalClaimView } from "../journal/retries/claims.ts";
@@ -77,6 +77,7 @@ export function recallOf(parts: {
       const own = active(name);
       if (own === null) return;
       own.history.warm(rows);
+      own.lastSlot ??= latestSlot(rows); // a retry that goes on after a restart still belongs to it
       if (lastVerdict !== null) {
         const { outcome, finishedAt } = lastVerdict;
         own.controller.handle({ kind: "remembered", verdict: { outcome, finishedAt } });

@@ -103,7 +103,11 @@ export function createInFlightRuns(parts: {
   let lookingAgain = false;
 
   const append = (job: string, record: InFlightRecord): Promise<unknown> =>
-    writes.add(jobStreams.inflight(job), "inflight", job, () => land(job, record));
+    writes.add(jobStreams.inflight(job), "inflight", job, async () => {
+      // The row is another chain's. A crash between a record that is closed and a row that has not landed would lose the run.
+      if (record.kind === "closed") await writes.settled(jobStreams.runs(job));
+      return land(job, record);
+    });
 
   const land = (job: string, record: InFlightRecord): Promise<Outcome<unknown>> =>
     onBackend(backend, ({ records }) =>

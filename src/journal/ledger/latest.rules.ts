@@ -53,7 +53,20 @@ export function latestDealtWithAt(rows: readonly HistoryRow[]): EpochMs | null {
 export function belongsBefore(row: HistoryRow, upTo: EpochMs): boolean {
   if (finishInstant(row) <= upTo) return true;
   if (row.kind === "skipped") return row.slot !== null && row.slot <= upTo;
-  return row.kind === "ran" && row.trigger !== null && "slot" in row.trigger && row.trigger.slot <= upTo;
+  const slot = servedSlot(row);
+  return slot !== null && slot <= upTo;
+}
+
+/** The newest slot that a run of the job served, null when no row tells of one. */
+export function latestSlot(rows: readonly HistoryRow[]): EpochMs | null {
+  return last(
+    rows.map(servedSlot).filter((slot) => slot !== null),
+    (slot) => slot,
+  );
+}
+
+function servedSlot(row: HistoryRow): EpochMs | null {
+  return row.kind === "ran" && row.trigger !== null && "slot" in row.trigger ? row.trigger.slot : null;
 }
 
 export type VerdictRow = RanRow & { readonly outcome: "success" | "failure" };

@@ -78,6 +78,28 @@ describe("INF-1: which runs a node has", () => {
     ]);
   });
 
+  test("the record is closed only when the run's row has landed, whatever the row waits for", async () => {
+    const node = daemon("nodea", "1");
+    node.run("r1");
+    await node.writes.flush(second);
+    let letRowsGo = (): void => {};
+    const earlierRow = new Promise<void>((resolve) => {
+      letRowsGo = resolve;
+    });
+    void node.writes.add("runs/backup", "run-record", "backup", async () => {
+      await earlierRow;
+      return { kind: "done", value: null };
+    });
+    node.ledger.record("backup", ran(NOON));
+    node.inFlight.ended("backup", "r1");
+    await node.pass(1000);
+    expect(await node.bodies("inflight/backup")).toHaveLength(1);
+    letRowsGo();
+    await node.writes.flush(second);
+    expect(await node.bodies("runs/backup")).toHaveLength(1);
+    expect(await node.bodies("inflight/backup")).toMatchObject([{ kind: "open" }, { kind: "closed" }]);
+  });
+
   test("a run that is not known ends nothing", async () => {
     const node = daemon("nodea", "1");
     node.inFlight.ended("backup", "r1");

@@ -4,6 +4,7 @@ import {
   inFinishOrder,
   latestCompletionAt,
   latestOf,
+  latestSlot,
   latestSuccessAt,
   latestVerdict,
 } from "../../../src/journal/ledger/latest.rules.ts";
@@ -53,4 +54,11 @@ describe("WM-2: the last completion", () => {
     expect(latestCompletionAt([ran(1), cut(5, true)])).toBe(1);
     expect(latestCompletionAt([skipped(9)])).toBeNull();
   });
+});
+
+test("15: the slot that fired last is the newest one that a row tells of, not the last row's", () => {
+  const retry = ran(9000, { trigger: { kind: "retry", attempt: 1 } });
+  const caughtUp = ran(8000, { trigger: { kind: "catch-up", slot: 1000 } });
+  expect(latestSlot([ran(15_000), caughtUp, retry, skipped(20_000), cut(21_000, true)])).toBe(5000);
+  expect(latestSlot([retry, ran(3, { trigger: null })])).toBeNull();
 });
