@@ -1,29 +1,42 @@
 import { parseArgs } from "node:util";
+import { BrokenDagPromise, simulateDags } from "./dags/simulate-dags.ts";
 import { BrokenPromise, setupOf, simulate, usualSpan } from "./simulate.ts";
-import { type Figures, newFigures } from "./world/transcript.ts";
 
-/** `npm run test:sim -- --minutes N [--seed S] [--keep-going]`: one world after the other, and what they went through. */
+/**
+ * `npm run test:sim -- --minutes N [--of daemons|dags] [--seed S] [--keep-going]`: one world after the other, and what they went
+ * through.
+ */
 const { values } = parseArgs({
   options: {
     minutes: { type: "string", default: "5" },
+    of: { type: "string", default: "daemons" },
     seed: { type: "string", default: "1000" },
     "keep-going": { type: "boolean", default: false },
   },
 });
+
+interface World {
+  readonly figures: object;
+  readonly simulatedMs: number;
+}
+
+const live = (seed: number): Promise<World> =>
+  values.of === "dags" ? simulateDags(seed) : simulate(setupOf(seed), usualSpan);
+
 const until = performance.now() + Number(values.minutes) * 60_000;
-const figures: Figures = newFigures();
+const figures = new Map<string, number>();
 let simulatedMs = 0;
 let worlds = 0;
 const failed: number[] = [];
 
 for (let seed = Number(values.seed); performance.now() < until; seed++) {
   try {
-    const done = await simulate(setupOf(seed), usualSpan);
+    const done = await live(seed);
     simulatedMs += done.simulatedMs;
-    for (const key of Object.keys(figures) as (keyof Figures)[]) figures[key] += done.figures[key];
+    for (const [name, count] of Object.entries(done.figures)) figures.set(name, (figures.get(name) ?? 0) + count);
     worlds++;
   } catch (error) {
-    if (!(error instanceof BrokenPromise)) throw error;
+    if (!(error instanceof BrokenPromise || error instanceof BrokenDagPromise)) throw error;
     failed.push(seed);
     console.error(values["keep-going"] ? `seed ${seed}: ${error.message.split("\n", 1)[0]}` : error.message);
     if (!values["keep-going"]) break;
@@ -32,7 +45,7 @@ for (let seed = Number(values.seed); performance.now() < until; seed++) {
 
 console.log(`worlds                ${worlds}`);
 console.log(`simulated days        ${(simulatedMs / 86_400_000).toFixed(1)}`);
-for (const [name, count] of Object.entries(figures)) console.log(`${name.padEnd(20)}  ${count}`);
+for (const [name, count] of figures) console.log(`${name.padEnd(20)}  ${count}`);
 if (failed.length > 0) {
   console.error(`broken promises: ${failed.length} (seeds ${failed.join(", ")})`);
   process.exitCode = 1;

@@ -52,7 +52,7 @@ export function transcript(time: WorldTime): Transcript {
   };
 }
 
-export function newFigures(): Figures {
+function newFigures(): Figures {
   return {
     daemonStarts: 0,
     kills: 0,
