@@ -144,7 +144,7 @@ const scripts: Readonly<Record<string, readonly Step[]>> = {
   ],
 };
 
-test.each(Object.entries(scripts))("%s", async (name, steps) => {
+test.each(Object.entries(scripts))("%s (KV-1, IDM-1, CLI-1, CLI-2, CLI-4)", async (name, steps) => {
   const environment = await environmentOf(name);
   const ended: string[] = [];
   for (const [args] of steps) ended.push(await runCommand(environment, args));
@@ -152,7 +152,7 @@ test.each(Object.entries(scripts))("%s", async (name, steps) => {
 });
 
 describe("artifact", () => {
-  test("hands bytes over as they are, from a file, from stdin, to stdout and to a file", async () => {
+  test("hands bytes over as they are, from a file, from stdin, to stdout and to a file (ART-1)", async () => {
     const environment = await environmentOf("artifact bytes");
     const payload = Buffer.from(Array.from({ length: 300_000 }, (_, at) => (at * 7) % 256));
     const [from, to] = [join(folder, "from"), join(folder, "to")];
@@ -193,7 +193,7 @@ describe("xcom", () => {
     return { CRONSTABLE_DAG_TASKKEY: taskKey, CRONSTABLE_DAG_XCOM_SCOPE: scope, ...environment };
   };
 
-  test("hands data from task to task of one run", async () => {
+  test("hands data from task to task of one run (D-XCM-1, D-XCM-2, D-XCM-3, D-XCM-5)", async () => {
     const [extract, load] = [await taskOf("extract"), await taskOf("load")];
     const file = join(folder, "ids");
     writeFileSync(file, "[1, 2]\n");
@@ -214,7 +214,7 @@ describe("xcom", () => {
     expect(await runCommand(await taskOf("load", "other"), ["xcom", "list"])).toBe("0||");
   });
 
-  test("is nothing for a job that is no task", async () => {
+  test("is nothing for a job that is no task (D-XCM-4)", async () => {
     expect(await runCommand(await environmentOf("job"), ["xcom", "list"])).toBe(
       "1||cronstable xcom: not running inside a cronstable DAG task: CRONSTABLE_DAG_XCOM_SCOPE is not set (the daemon sets it for the tasks of a DAG)\n",
     );
@@ -222,7 +222,7 @@ describe("xcom", () => {
 });
 
 describe("a command without its endpoint", () => {
-  test("says that it runs in no job", async () => {
+  test("says that it runs in no job (CLI-2)", async () => {
     expect(await runCommand({}, ["state", "get", "k"])).toBe(
       `1||cronstable state: not running inside a cronstable job: CRONSTABLE_STATE_URL is not set ${notInAJob}\n`,
     );
@@ -231,7 +231,7 @@ describe("a command without its endpoint", () => {
     );
   });
 
-  test("says that it cannot be reached", async () => {
+  test("says that it cannot be reached (CLI-3)", async () => {
     const environment = await environmentOf("alone", { CRONSTABLE_STATE_URL: "http://127.0.0.1:9" });
     expect(await runCommand(environment, ["cursor", "get", "w"])).toBe(
       "1||cronstable cursor: cannot reach the cronstable state endpoint at http://127.0.0.1:9: connect ECONNREFUSED 127.0.0.1:9\n",
@@ -247,7 +247,7 @@ describe("a command without its endpoint", () => {
 });
 
 describe("what stands between a command and its endpoint", () => {
-  test("no proxy of the environment", async () => {
+  test("no proxy of the environment (CLI-3)", async () => {
     const proxies = {
       HTTP_PROXY: "http://127.0.0.1:9",
       http_proxy: "http://127.0.0.1:9",

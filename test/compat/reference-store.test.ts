@@ -203,7 +203,7 @@ describe("hostile files", () => {
     sample.remove();
   });
 
-  test("are put aside one by one, and everything else is served (QUA-1, X1)", async () => {
+  test("are put aside one by one, and everything else is served (QUA-1, X1, QUA-3)", async () => {
     await failure(store.records.max("runs/victim", "finished_at"), "unreadable");
     expect((await all(store, "runs/victim")).map(({ outcome, finished_at }) => [outcome, finished_at])).toEqual([
       ["success", "2026-11-30T09:05:00+00:00"],

@@ -74,7 +74,7 @@ export function storeContract(name: string, open: () => Promise<StorePair>): voi
         }
       });
 
-      test("can be pruned to a number and to nothing", async () => {
+      test("can be pruned to a number and to nothing (PRU-2)", async () => {
         for (let n = 1; n <= 5; n++) await done(a.records.append("runs/pruned", { n }));
         expect(await done(a.records.prune("runs/pruned", 2))).toBe(3);
         expect(await numbers(b, "runs/pruned")).toEqual([4, 5]);

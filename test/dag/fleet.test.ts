@@ -67,7 +67,7 @@ describe("a node that dies", () => {
   });
 });
 
-test("a frozen owner changes nothing when it comes back after its lease (D-INT-9, D-CLM-9, D-OWN-3)", async () => {
+test("a frozen owner changes nothing when it comes back after its lease (D-INT-9, D-CLM-9, D-OWN-1, D-OWN-3)", async () => {
   const fleet = startFleet({ at, yaml: twoTasks(", retries: 1"), commands: { a: () => ({ seconds: 50 }) } });
   const node = fleet.start("a");
   const peer = fleet.start("b");
@@ -291,4 +291,57 @@ test("another store is another world: nothing of the first is looked for in it (
   expect(elsewhere.documents.size).toBe(0);
   expect(await node.control.runs("d", 50)).toEqual({ kind: "answer", value: [] });
   expect(fleet.states("d", runKey)).toBe("running: a running, b pending");
+});
+
+test("a run of a live peer stays there, however many nodes come (D-CRS-2, D-OWN-1, D-OWN-2)", async () => {
+  const fleet = startFleet({ at, yaml: twoTasks(), commands: { a: () => ({ seconds: 300 }) } });
+  const node = fleet.start("a");
+  const peer = fleet.start("b");
+  await fleet.until(1);
+  const runKey = await trigger(node);
+  await fleet.until(1);
+  expect([node.engine.owns("d", runKey), peer.engine.owns("d", runKey)]).toEqual([true, false]);
+  const late = fleet.start("c");
+  await fleet.until(250);
+  expect(fleet.lease("d", runKey)?.fence).toBe(1);
+  expect([peer.engine.owns("d", runKey), late.engine.owns("d", runKey)]).toEqual([false, false]);
+  await fleet.until(100);
+  expect(fleet.transcript()).toMatch(/^10:00:01 a a\n.* a b$/);
+});
+
+test("each run has an id of its own, 32 hex digits (D-KEY-3)", async () => {
+  const fleet = startFleet({ at, yaml: twoTasks() });
+  const node = fleet.start("a");
+  await fleet.until(1);
+  const ids = [await trigger(node), await trigger(node)].map((runKey) => fleet.run("d", runKey).runId);
+  expect(new Set(ids).size).toBe(2);
+  for (const id of ids) expect(id).toMatch(/^[0-9a-f]{32}$/);
+});
+
+test("only a node that the cluster lets creates scheduled runs; any creates one by hand, and goes on with what it has (D-SCH-5)", async () => {
+  const yaml = twoTasks().replace("  - name: d\n", '  - name: d\n    schedule: "*/5 * * * *"\n');
+  const fleet = startFleet({ at, yaml });
+  let mayCreate = false;
+  const node = fleet.start("a", { gate: { mayCreateScheduled: () => mayCreate } });
+  await fleet.until("10:11:00");
+  expect(fleet.keys("d")).toEqual([]);
+  const runKey = await trigger(node);
+  await fleet.until(10);
+  expect(fleet.run("d", runKey).state).toBe("success");
+  mayCreate = true;
+  await fleet.until("10:15:30");
+  const scheduled = fleet.keys("d").filter((key) => key !== runKey);
+  expect(scheduled).toHaveLength(1);
+  expect(fleet.run("d", scheduled[0]).state).toBe("success");
+});
+
+test("the end of a run is told of in the log, by DAG and key (D-LOG-3)", async () => {
+  const fleet = startFleet({ at, yaml: twoTasks(), commands: { b: () => ({ exitCode: 1 }) } });
+  const node = fleet.start("a");
+  await fleet.until(1);
+  const runKey = await trigger(node);
+  await fleet.until(5);
+  expect(node.logged.lines.filter((line) => line.includes(runKey) && line.startsWith("INFO")).at(-1)).toContain(
+    "failed",
+  );
 });

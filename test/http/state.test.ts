@@ -51,7 +51,7 @@ beforeEach(async () => {
 });
 afterEach(() => node.stop());
 
-test("the store is counted by the first part of each name", async () => {
+test("the store is counted by the first part of each name (INS-1)", async () => {
   const answer = (await node.get("/state")).json();
   expect(stateOverview.parse(answer)).toEqual(answer);
   expect(missing({ ...(sample("state.json") as object), records: {}, documents: {}, stats: {} }, answer)).toEqual([]);
@@ -79,7 +79,7 @@ test("the store is counted by the first part of each name", async () => {
   ]);
 });
 
-test("values of jobs are described, never shown (acceptance 38)", async () => {
+test("values of jobs are described, never shown (acceptance 38, INS-2)", async () => {
   const { documents } = stateDocuments.parse((await node.get("/state/documents?ns=kv/user")).json());
   expect(Object.fromEntries(documents.map(({ key, valueType, valueSize }) => [key, [valueType, valueSize]]))).toEqual({
     dict: ["dict", '{"n": 1, "m": [1, 2]}'.length],

@@ -35,7 +35,7 @@ describe("a token", () => {
     "in the query": () => ({}),
   };
 
-  test.each(Object.entries(wrong))("that is %s is told the same as any wrong one", async (title, headers) => {
+  test.each(Object.entries(wrong))("that is %s is told the same as any wrong one (V1-1)", async (title, headers) => {
     const { environment } = await api.register(aRun());
     const { CRONSTABLE_STATE_TOKEN: token = "" } = environment;
     const query = title === "in the query" ? `?token=${token}&access_token=${token}` : "";
@@ -45,7 +45,7 @@ describe("a token", () => {
     expect({ ...answer.headers, date: "" }).toEqual({ ...reference.headers, date: "" });
   });
 
-  test("is accepted whatever the case of the scheme", async () => {
+  test("is accepted whatever the case of the scheme (V1-1)", async () => {
     const { environment } = await api.register(aRun());
     const headers = { Authorization: `bEaReR ${environment.CRONSTABLE_STATE_TOKEN}` };
     expect((await wire(api.url, { path: "/v1/run", headers })).status).toBe(200);
@@ -131,7 +131,7 @@ describe("a scope", () => {
     },
   );
 
-  test("that is allowed, shared, or its own, is open", async () => {
+  test("that is allowed, shared, or its own, is open (SCO-1)", async () => {
     const job = aJob("holder", { stateAllowedScopes: ["team"] });
     const script = scriptOf((await api.register(aRun({ job }))).environment);
     for (const scope of ["team", "global", "holder", "", null])
@@ -188,7 +188,7 @@ describe("names that play tricks", () => {
 });
 
 describe("too much", () => {
-  test("a body beyond the transport's cap is refused before it is sent", async () => {
+  test("a body beyond the transport's cap is refused before it is sent (V1-4)", async () => {
     const { environment } = await api.register(aRun());
     const { hostname, port } = new URL(api.url);
     const socket = connect(Number(port), hostname);

@@ -19,7 +19,7 @@ import { scriptOf, wire } from "../support/wire.ts";
 const noSource = { value: null, fromFile: null, fromEnvVar: null };
 
 describe("what a run is given", () => {
-  test("is the address, its token, and who it is", async () => {
+  test("is the address, its token, and who it is (JAP-1)", async () => {
     const api = await startEndpoint();
     const { environment, missingSecrets } = await api.register(aRun({ runId: "0123", attempt: 3 }));
     expect(environment).toEqual({
@@ -44,7 +44,7 @@ describe("what a run is given", () => {
     await api.stop();
   });
 
-  test("is the scope it acts in, its own name unless the launch says another", async () => {
+  test("is the scope it acts in, its own name unless the launch says another (D-XCM-8)", async () => {
     const api = await startEndpoint();
     const task = aRun({ name: "etl.load", defaultScope: "dagxcom/etl/9771" });
     const scripts = [await api.register(aRun({ name: "plain" })), await api.register(task)];
@@ -56,7 +56,7 @@ describe("what a run is given", () => {
 });
 
 describe("secrets", () => {
-  test("that cannot be read are named in the log, and the run starts without them", async () => {
+  test("that cannot be read are named in the log, and the run starts without them (SEC-2)", async () => {
     const { log, lines } = logLines();
     const api = await startEndpoint({ log });
     const secrets = [
@@ -82,7 +82,7 @@ describe("secrets", () => {
     await api.stop();
   });
 
-  test("are read anew for each run, and never kept in the store", async () => {
+  test("are read anew for each run, and never kept in the store (SEC-1)", async () => {
     const medium = memoryMedium();
     let version = 0;
     const api = await startEndpoint({
@@ -208,7 +208,7 @@ test("a claim with a time to live can be won again when it is over, not before",
   await api.stop();
 });
 
-test("a hundred claims at once have one winner, and a hundred advances end at the furthest", async () => {
+test("a hundred claims at once have one winner, and a hundred advances end at the furthest (IDM-1)", async () => {
   const medium = memoryMedium();
   const apis = [await startEndpoint({ medium }), await startEndpoint({ medium })];
   const scripts = await Promise.all(apis.map(async (api) => scriptOf((await api.register(aRun())).environment)));
@@ -227,7 +227,7 @@ test("a hundred claims at once have one winner, and a hundred advances end at th
 });
 
 describe("the listener", () => {
-  test("that cannot be bound is said once, and jobs run without it", async () => {
+  test("that cannot be bound is said once, and jobs run without it (JAP-4)", async () => {
     const other = createServer().listen(0, "127.0.0.1");
     await once(other, "listening");
     const address = other.address();

@@ -67,7 +67,7 @@ async function within<T>(clock: SimulatedClock, ms: number, promise: Promise<T>)
 const taken = { kind: "taken" };
 
 describe("a lock", () => {
-  test("has one holder, also among runs of one daemon", async () => {
+  test("has one holder, also among runs of one daemon (LOK-4)", async () => {
     const clock = simulatedClock(START);
     const { run } = daemon(clock, memoryMedium(), "a");
     const first = run();
@@ -89,7 +89,7 @@ describe("a lock", () => {
     expect(await b.acquire()).toMatchObject({ kind: "acquired", fence: 2 });
   });
 
-  test("of N permits has N holders", async () => {
+  test("of N permits has N holders (LOK-2)", async () => {
     const clock = simulatedClock(START);
     const { run } = daemon(clock, memoryMedium(), "a");
     const runs = [run(), run(), run(), run()];
@@ -102,7 +102,7 @@ describe("a lock", () => {
     ]);
   });
 
-  test("stays held for as long as its run lives, far beyond its time to live", async () => {
+  test("stays held for as long as its run lives, far beyond its time to live (LOK-1)", async () => {
     const clock = simulatedClock(START);
     const { run } = daemon(clock, memoryMedium(), "a");
     await run().acquire({ ttlMs: 5000 });
@@ -113,7 +113,7 @@ describe("a lock", () => {
     }
   });
 
-  test("is free the moment its run ends, and waits for nobody's time to live", async () => {
+  test("is free the moment its run ends, and waits for nobody's time to live (LOK-1, JAP-2)", async () => {
     const clock = simulatedClock(START);
     const medium = memoryMedium();
     const a = daemon(clock, medium, "a").run();
@@ -137,7 +137,7 @@ describe("a lock", () => {
     expect(await within(clock, 1500, waiting)).toMatchObject({ kind: "acquired", fence: 2 });
   });
 
-  test("that is lost to another is said once, and the run is left alone", async () => {
+  test("that is lost to another is said once, and the run is left alone (LOK-3)", async () => {
     const clock = simulatedClock(START);
     const medium = memoryMedium();
     const a = daemon(clock, medium, "a");

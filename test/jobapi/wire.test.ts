@@ -323,7 +323,7 @@ const exchanges: Readonly<Record<string, readonly Step[]>> = {
 };
 
 describe.each(Object.entries(exchanges))("%s", (title, steps) => {
-  test("to the byte", async () => {
+  test("to the byte (V1-2, V1-3, V1-5, KV-1, CUR-2, ART-2)", async () => {
     const script = await run(title);
     const answers: string[] = [];
     for (const [method, path, body] of steps) answers.push(await script.ask(method, path, body));
@@ -361,7 +361,7 @@ test("an artifact comes as its bytes, with hash and size beside it", async () =>
   });
 });
 
-test("a wrong method is told which one is right", async () => {
+test("a wrong method is told which one is right (V1-3)", async () => {
   const script = await run("wrong method");
   expect((await script.send("DELETE", "/v1/kv/get")).headers.allow).toBe("GET,HEAD");
   expect((await script.send("GET", "/v1/kv/set")).headers.allow).toBe("POST");

@@ -210,7 +210,7 @@ test("names are escaped as the format says; a carriage return has no escape and 
   await odd.stop();
 });
 
-test("a store that is up, one whose numbers cannot be had, and none (acceptance 35)", async () => {
+test("a store that is up, one whose numbers cannot be had, and none (acceptance 35, MET-2)", async () => {
   const lanes = { bulk: { inflight: 1, capacity: 16, peak: 3 }, lease: { inflight: 0, capacity: 8, peak: 1 } };
   const counters = {
     operations: { append: { finished: 3, errors: 1, seconds: 0.5 } },

@@ -21,7 +21,7 @@ describe("acquire (LSE-4)", () => {
     expect(by("a#1", { kind: "absent" })).toEqual({ write: taken, answer: { kind: "held", lease: taken } });
   });
 
-  test("our own valid one is extended and keeps its fence", () => {
+  test("our own valid one is extended and keeps its fence (D-OWN-4)", () => {
     expect(by("a#1", standing()).write).toEqual(lease({ expiresAtSeconds: now + 30 }));
   });
 

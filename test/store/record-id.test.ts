@@ -14,7 +14,7 @@ test("a clock that stands behind does not make a new record look old (NAM-2)", (
   expect(next > floor).toBe(true);
 });
 
-test("within one microsecond the writer and the number decide, and the floor still holds", () => {
+test("within one microsecond the writer and the number decide, and the floor still holds (NAM-3)", () => {
   const floor = recordId(5_000_000, "aaaaaaaaaaaa", 3);
   expect(nextRecordId(floor, 5_000_000, "bbbbbbbbbbbb", 1)).toBe("0000000000005.000000-bbbbbbbbbbbb-000000000001");
   expect(nextRecordId(floor, 5_000_000, "000000000000", 1)).toBe("0000000000005.000001-000000000000-000000000001");

@@ -274,7 +274,7 @@ test("Replace: the holder is asked by its fence, told so, and makes way within 2
   expect([a.yields, b.yields]).toEqual([["load"], []]); // the request was for fence 1; b has 2
 });
 
-test("a request is obeyed by its fence alone", async () => {
+test("a request is obeyed by its fence alone (LSE-6)", async () => {
   const { a, pass } = pair();
   await a.slots.claim("load");
   for (const fence of [0, 2]) await a.bench.put("slots/load", { kind: "cancel", fence, by: "host-b", at: "x" });

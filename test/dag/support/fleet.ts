@@ -5,7 +5,7 @@ import type { ReportFacts } from "../../../src/contract/report.ts";
 import type { RunResult, StopCause } from "../../../src/contract/run.ts";
 import { createEvents } from "../../../src/daemon/event-bus.ts";
 import { createDagControl } from "../../../src/dag/dag-control.ts";
-import { createDagEngine, type DagEngine, standaloneGate } from "../../../src/dag/engine.ts";
+import { type ClusterGate, createDagEngine, type DagEngine, standaloneGate } from "../../../src/dag/engine.ts";
 import type { RunDocument, TaskRecord } from "../../../src/dag/run-document.ts";
 import { decodeRun } from "../../../src/dag/run-document-codec.ts";
 import { liveOutput } from "../../../src/execution/capture/live-output.ts";
@@ -72,7 +72,13 @@ export interface Fleet {
   readonly launched: Launched[];
   start(
     name: string,
-    options?: { readonly yaml?: string; readonly host?: string; readonly store?: boolean },
+    options?: {
+      readonly yaml?: string;
+      readonly host?: string;
+      readonly store?: boolean;
+      /** By default every node may create scheduled runs. */
+      readonly gate?: ClusterGate;
+    },
   ): FleetNode;
   /** Lets time pass up to `HH:MM:SS` of the start's day, or for so many seconds. */
   until(time: string | number): Promise<void>;
@@ -122,7 +128,10 @@ export function startFleet(options: {
 
   const randomHex = (bytes: number): string => (nextHex++).toString(16).padStart(bytes * 2, "0");
 
-  const startNode: Fleet["start"] = (name, { yaml = options.yaml, host = name, store: hasStore = true } = {}) => {
+  const startNode: Fleet["start"] = (
+    name,
+    { yaml = options.yaml, host = name, store: hasStore = true, gate = standaloneGate } = {},
+  ) => {
     let dead = false;
     let frozen = false;
     let deferred: (() => void)[] = [];
@@ -275,7 +284,7 @@ export function startFleet(options: {
         look: (pid) =>
           living.has(pid) ? { kind: "exists", startedAt: null, identity: `boot/${pid}` } : { kind: "gone" },
       },
-      gate: standaloneGate,
+      gate,
       host,
       proc,
       store: () => store,

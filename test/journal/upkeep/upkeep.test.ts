@@ -328,7 +328,7 @@ describe("state 17: a pass", () => {
     expect(await here.collect()).toMatchObject({ blobs: { kind: "swept", count: 1 } });
   });
 
-  test("GC-6: leftovers of writes go after a day, what was put aside and idle locks after the grace", async () => {
+  test("GC-6: leftovers of writes go after a day, what was put aside and idle locks after the grace (DOC-3)", async () => {
     const here = await store();
     const asked: unknown[] = [];
     const tidied = { temporaries: 3, quarantined: 2, locks: 1 };

@@ -109,7 +109,7 @@ describe("a record that cannot be read now", () => {
     expect(files()).toBe(3);
   });
 
-  test("makes a strict read fail, and a watermark", () => {
+  test("makes a strict read fail, and a watermark (QUA-4)", () => {
     const { engine } = unreadable("EIO");
     expect(() => engine.listRecords({ ...query, reading: "strict" })).toThrow(StoreFault);
     expect(() => engine.maxOfField({ stream: "runs/a", field: "n" })).toThrow(/^cannot read record 0000000000002/);

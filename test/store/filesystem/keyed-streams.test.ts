@@ -100,7 +100,7 @@ describe("reading while others publish (ART-4)", () => {
     expect(rounds).toBe(4);
   });
 
-  test("records that keep leaving make a strict read fail, and a tolerant one answers with what it has", () => {
+  test("records that keep leaving make a strict read fail, and a tolerant one answers with what it has (D-MAP-9)", () => {
     const disk = freshDisk();
     publish(engineOn(disk), "other", 1);
     publish(engineOn(disk), "report", 1);

@@ -54,7 +54,7 @@ describe("a disk that hangs", () => {
     expect(await done(store.leases.read("slots/first"))).toMatchObject({ holder: "a#1" }); // it had begun
   });
 
-  test("is no reason for the event loop to stand still, and a full queue sheds and counts (WRT-3)", {
+  test("is no reason for the event loop to stand still, and a full queue sheds and counts (WRT-3, THR-1, LCK-6)", {
     timeout: 60_000,
   }, async () => {
     const { path, store } = await troubledStore();

@@ -61,7 +61,7 @@ const names = fc.oneof(
   fc.constantFrom("nul", "COM1", "A"),
 );
 
-test("no two names share a file, also where case does not count (LAY-2)", () => {
+test("no two names share a file, also where case does not count (LAY-2, ENC-1)", () => {
   fc.assert(
     fc.property(names, names, (a, b) => {
       fc.pre(a !== b && a !== "" && b !== "");
@@ -70,7 +70,7 @@ test("no two names share a file, also where case does not count (LAY-2)", () => 
   );
 });
 
-test("every name that fits is told from its file, and begins as its prefix does", () => {
+test("every name that fits is told from its file, and begins as its prefix does (ENC-2)", () => {
   fc.assert(
     fc.property(names, (name) => {
       fc.pre(name !== "");

@@ -136,7 +136,7 @@ describe("what somebody else does to the directory", () => {
     expect(await failure(store.leases.acquire("slots/a", "a#1", 60_000), "io")).toMatch(/ENOENT/);
   });
 
-  test("a path that is a file, or below one, is no store", async () => {
+  test("a path that is a file, or below one, is no store (TOP-1)", async () => {
     const path = join(temporaryDirectory(), "file");
     writeFileSync(path, "");
     await expect(openStore(path)).rejects.toThrow("ENOTDIR");
@@ -176,7 +176,7 @@ describe("hostile things in a stream", () => {
     expect(await done(store.records.max("runs/a", "n"))).toBe(9);
   });
 
-  test("a directory, a pipe, a device and a dangling link neither block nor break a read (F31)", async () => {
+  test("a directory, a pipe, a device and a dangling link neither block nor break a read (F31, QUA-2, GEN-8)", async () => {
     const path = temporaryDirectory();
     const { lines, log } = writtenLog();
     const store = await openedStore(path, { log });
@@ -216,7 +216,7 @@ describe("hostile things in a stream", () => {
   });
 });
 
-test("directories are 0700 and files 0600, narrowed by the umask (LAY-6)", async () => {
+test("directories are 0700 and files 0600, narrowed by the umask (LAY-6, OPS-1)", async () => {
   const path = join(temporaryDirectory(), "a/b");
   const before = process.umask(0o277);
   try {

@@ -32,7 +32,7 @@ test("a rate below one per second still lets one go at once", () => {
   expect(went.slice(1)).toEqual(["b at 2 after 2"]);
 });
 
-test("what nobody wants any more costs no token", () => {
+test("what nobody wants any more costs no token (RAT-3)", () => {
   const { clock, went, admit } = line(1);
   admit("a");
   admit("gone", () => false);
