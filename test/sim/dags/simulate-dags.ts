@@ -60,14 +60,18 @@ export async function simulateDags(seed: number, wrongHours = 2): Promise<Simula
 /** No process starts beside one of the same instance, and no attempt starts twice (D-CLM-1, D-CLM-3, D-CRS-4). */
 function runsTwice(world: DagWorld, started: TaskProcess): string | null {
   const { launch } = started;
-  for (const other of world.processes) {
+  const ofInstance = [...world.processes, started].filter(
+    (process) => process.launch.runKey === launch.runKey && process.launch.taskKey === launch.taskKey,
+  );
+  for (const other of ofInstance.slice(0, -1)) {
     const { launch: earlier } = other;
-    if (earlier.runKey !== launch.runKey || earlier.taskKey !== launch.taskKey) continue;
     const overlaps = (other.killedAt ?? other.endsAt) > launch.at;
     const isSensor = launch.request.job.command === "look";
     const sameAttempt = !isSensor && earlier.request.attempt === launch.request.attempt;
     if (!overlaps && !sameAttempt) continue;
-    if (other.isOrphan && other.host !== started.host) continue;
+    // Another host could not see it, and what that one started stands in the record since.
+    const later = ofInstance.slice(ofInstance.indexOf(other) + 1);
+    if (other.isOrphan && later.some(({ host }) => host !== other.host)) continue;
     const wasKnown = world.places.every(({ troubleAt }) => troubleAt + UNKNOWN_FOR_MS < earlier.at);
     if (wasKnown)
       return `${launch.taskKey} of ${launch.runKey} ${overlaps ? "runs twice at once" : `made attempt ${launch.request.attempt} twice`}: ${earlier.node} ${earlier.time}, ${launch.node} ${launch.time}`;
