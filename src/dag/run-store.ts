@@ -1,6 +1,6 @@
 import { type Backend, onBackend } from "../journal/backend.ts";
 import type { JsonObject } from "../store/json.ts";
-import type { Names, Outcome } from "../store/store.ts";
+import type { Change, Names, Outcome } from "../store/store.ts";
 import type { RunDocument } from "./run-document.ts";
 import { decodeRun, encodeRun } from "./run-document-codec.ts";
 import { runNamespace } from "./run-key.rules.ts";
@@ -36,16 +36,25 @@ export interface RunStore {
 
 /** @param onTouched told of each document that this node has changed, or may have changed */
 export function createRunStore(backend: Backend, onTouched: (run: RunRef) => void): RunStore {
+  /** Bodies this node has written are remembered by the store; what they say need not be read again. */
+  const written = new WeakMap<JsonObject, StoredRun>();
+
   const change: RunStore["change"] = async (run, decide) => {
     let writes = false;
+    const asBodies = <T>(decided: RunChange<T>): Change<T> => {
+      writes = decided.kind !== "keep";
+      if (decided.kind !== "put") return { kind: decided.kind, answer: decided.answer };
+      const next = encodeRun(decided.run);
+      written.set(next, { kind: "run", run: decided.run });
+      return { kind: "put", body: next, answer: decided.answer };
+    };
     const outcome = await onBackend(backend, ({ documents }) =>
-      documents.mutate(runNamespace(run.dag), run.runKey, (body) => {
-        const decided = decide(storedRun(body));
-        writes = decided.kind !== "keep";
-        return decided.kind === "put"
-          ? { kind: "put", body: encodeRun(decided.run), answer: decided.answer }
-          : { kind: decided.kind, answer: decided.answer };
-      }),
+      documents.mutate(
+        runNamespace(run.dag),
+        run.runKey,
+        (body) => asBodies(decide((body === null ? undefined : written.get(body)) ?? storedRun(body))),
+        { remember: true },
+      ),
     );
     if (writes && outcome.kind !== "failed") onTouched(run);
     return outcome;

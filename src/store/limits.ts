@@ -24,3 +24,6 @@ export const LIST_LIMIT_MAX = 100_000;
 
 /** How long one step of garbage collection may take. */
 export const UPKEEP_DEADLINE_MS = 600_000;
+
+/** Documents whose last body of this process is remembered. Large ones are a few hundred KiB. */
+export const REMEMBERED_DOCUMENTS_MAX = 16;

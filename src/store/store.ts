@@ -174,12 +174,15 @@ export interface Documents {
   /**
    * Reads, decides, writes, and starts over with the newer document whenever another writer was faster (DOC-2). Calls for one
    * document run one after the other in this process. `decide` must be pure: it may be called several times.
+   *
+   * @param options `remember`: for a document that mostly one process changes, and often. What it wrote last stands for the read that
+   *   a change begins with; the newest few documents are remembered.
    */
   mutate<T>(
     namespace: string,
     key: string,
     decide: (body: JsonObject | null) => Change<T>,
-    options?: Patience,
+    options?: Patience & { readonly remember?: boolean },
   ): Promise<Outcome<T>>;
   /** All readable bodies of a namespace. */
   list(namespace: string, options?: Patience): Promise<Outcome<readonly JsonObject[]>>;

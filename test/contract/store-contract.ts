@@ -217,6 +217,26 @@ export function storeContract(name: string, open: () => Promise<StorePair>): voi
         expect(await done(b.documents.peek("kv/x", "left"))).toBeNull();
       });
 
+      test("that are remembered begin with what was written last, and end with what is there", async () => {
+        const remember = { remember: true };
+        const seen: unknown[] = [];
+        const next = (body: JsonObject | null): Change<number> => {
+          const v = Number(body?.v ?? 0) + 1;
+          seen.push(body?.v ?? null);
+          return { kind: "put", body: { v }, answer: v };
+        };
+        const look = (body: JsonObject | null): Change<unknown> => ({ kind: "keep", answer: body?.v ?? null });
+        const change = (of: Store, decide = next) => done(of.documents.mutate("dagrun/x", "one", decide, remember));
+        expect([await change(a), await change(a), await change(b), await change(a)]).toEqual([1, 2, 3, 4]);
+        expect(seen).toEqual([null, 1, 2, 2, 3]); // the fourth began with the 2 it had written, and was told of the 3
+        await done(b.documents.mutate("dagrun/x", "one", next));
+        expect(await done(a.documents.mutate("dagrun/x", "one", look, remember))).toBe(5);
+        expect(await change(a)).toBe(6);
+        await done(b.documents.mutate("dagrun/x", "one", () => ({ kind: "delete", answer: null })));
+        expect(await done(a.documents.mutate("dagrun/x", "one", look, remember))).toBeNull();
+        expect(await change(a)).toBe(1);
+      });
+
       test("that other implementations could not read are refused, and nothing changes", async () => {
         await done(a.documents.swap("kv/x", "sound", null, { v: 1 }));
         await failure(

@@ -30,11 +30,13 @@ export function openDocuments(volume: Volume): DocumentFiles {
     swapDocument({ namespace, key, version, text }) {
       const path = pathOf(namespace, key);
       return whileLocked(volume, path + LOCK_SUFFIX, "touch", () => {
-        const current = readStrictly(volume, path + DOCUMENT_SUFFIX);
-        if (current.version !== version) return { swapped: false, current };
-        if (text !== null) writeWhole(volume, path + DOCUMENT_SUFFIX, Buffer.from(text, "utf8"), "flush");
-        else if (current.text !== null) deleteDocument(volume, path + DOCUMENT_SUFFIX);
-        return { swapped: true, current: { text, version: text === null ? null : versionOf(Buffer.from(text)) } };
+        const found = bytesOf(volume, path + DOCUMENT_SUFFIX);
+        // Bytes of a version that somebody was given are sound: it is the hash of what was read or written as a whole document.
+        if ((found === null ? null : versionOf(found)) !== version) return { swapped: false, current: sound(found) };
+        const bytes = text === null ? null : Buffer.from(text, "utf8");
+        if (bytes !== null) writeWhole(volume, path + DOCUMENT_SUFFIX, bytes, "flush");
+        else if (found !== null) deleteDocument(volume, path + DOCUMENT_SUFFIX);
+        return { swapped: true, current: { text, version: bytes === null ? null : versionOf(bytes) } };
       });
     },
 
@@ -69,13 +71,21 @@ export function documentTokens(volume: Volume, directory: string): readonly stri
 
 /** The document, or nothing where there is none. What cannot be understood or read is an error: nobody may overwrite it. */
 export function readStrictly(volume: Volume, path: string): DocumentText {
-  let bytes: Buffer;
+  return sound(bytesOf(volume, path));
+}
+
+/** Null where there is no document. */
+function bytesOf(volume: Volume, path: string): Buffer | null {
   try {
-    bytes = volume.disk.readFile(path, RECORD_BYTES_MAX);
+    return volume.disk.readFile(path, RECORD_BYTES_MAX);
   } catch (error) {
-    if (errorCode(error) === "ENOENT") return { text: null, version: null };
+    if (errorCode(error) === "ENOENT") return null;
     throw new StoreFault("unreadable", `document unreadable: ${messageOf(error)}`);
   }
+}
+
+function sound(bytes: Buffer | null): DocumentText {
+  if (bytes === null) return { text: null, version: null };
   const text = utf8Text(bytes);
   const decoded = text === null ? null : decodeEnvelope(text);
   if (decoded?.kind === "foreign")

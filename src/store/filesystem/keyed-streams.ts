@@ -1,4 +1,5 @@
 import { type Engine, type Row, StoreFault } from "../engine.ts";
+import { recentlyUsed } from "../recently-used.ts";
 import { highestCanonicalId } from "../record-id.ts";
 import type { Reading } from "../store.ts";
 import { errorCode } from "./disk.ts";
@@ -8,7 +9,6 @@ import {
   REMEMBERED_KEY_CHARS_MAX,
   REMEMBERED_KEYED_STREAMS_MAX,
 } from "./limits.ts";
-import { recentlyUsed } from "./recently-used.ts";
 import { readRecord, recordIds, recordPath, streamDirectory } from "./record-files.ts";
 import type { Streams } from "./streams.ts";
 import { unlinkIfThere, type Volume } from "./volume.ts";

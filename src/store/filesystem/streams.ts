@@ -3,11 +3,11 @@ import type { Engine, Row } from "../engine.ts";
 import type { JsonValue } from "../json.ts";
 import { encodeJson } from "../json-text.ts";
 import { compareValues } from "../order.ts";
+import { recentlyUsed } from "../recently-used.ts";
 import { highestCanonicalId, isCanonicalId, nextRecordId } from "../record-id.ts";
 import { errorCode } from "./disk.ts";
 import { APPENDS_PER_PRUNE, REMEMBERED_MAXIMA_MAX, REMEMBERED_STREAMS_MAX } from "./limits.ts";
 import { encodeName, isTruncated } from "./names.ts";
-import { recentlyUsed } from "./recently-used.ts";
 import { readRecord, recordIds, recordPath, streamDirectory } from "./record-files.ts";
 import { ensureDirectory, unlinkIfThere, type Volume, writeWhole } from "./volume.ts";
 

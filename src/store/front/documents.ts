@@ -1,13 +1,15 @@
 import type { DocumentText } from "../engine.ts";
 import { decodeEnvelope, encodeEnvelope } from "../envelope.ts";
 import type { JsonObject } from "../json.ts";
-import { DOCUMENT_ATTEMPTS_MAX, OPERATION_DEADLINE_MS } from "../limits.ts";
+import { DOCUMENT_ATTEMPTS_MAX, OPERATION_DEADLINE_MS, REMEMBERED_DOCUMENTS_MAX } from "../limits.ts";
+import { recentlyUsed } from "../recently-used.ts";
 import type { Change, DocumentState, Documents, Outcome, Swap } from "../store.ts";
 import { type Call, done, notPortable, whenDone } from "./call.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 
 export function documentsOver(call: Call, elapsedNow: () => number): Documents {
   const inTurn = oneAtATime();
+  const lastWritten = recentlyUsed<string, DocumentState>(REMEMBERED_DOCUMENTS_MAX);
 
   const read: Documents["read"] = async (namespace, key, options) =>
     whenDone(await call("readDocument", { namespace, key }, options), documentState);
@@ -23,24 +25,43 @@ export function documentsOver(call: Call, elapsedNow: () => number): Documents {
     );
   };
 
-  /** @param untilMs on the elapsed clock: the attempts share one deadline */
+  /**
+   * With `remember` it begins with what this process wrote last, which is as good as a read for a decision to write: the swap fails if
+   * the document is another one by now. That it be left alone only the document itself can say.
+   *
+   * @param untilMs on the elapsed clock: the attempts share one deadline
+   */
   const attempts = async <T>(
     namespace: string,
     key: string,
     decide: (body: JsonObject | null) => Change<T>,
     untilMs: number,
+    remember: boolean,
   ): Promise<Outcome<T>> => {
     const left = () => ({ deadlineMs: untilMs - elapsedNow() });
-    const first = await read(namespace, key, left());
-    if (first.kind !== "done") return first;
-    let current = first.value;
+    const id = `${namespace}\0${key}`;
+    const remembered = remember ? lastWritten.get(id) : undefined;
+    lastWritten.delete(id); // until it is known what the document has become
+    let current = remembered;
     for (let attempt = 0; attempt < DOCUMENT_ATTEMPTS_MAX; attempt++) {
+      if (current === undefined) {
+        const found = await read(namespace, key, left());
+        if (found.kind !== "done") return found;
+        current = found.value;
+      }
       const change = decide(current.body);
-      if (change.kind === "keep" || (change.kind === "delete" && current.body === null)) return done(change.answer);
+      if (change.kind === "keep" || (change.kind === "delete" && current.body === null)) {
+        if (current !== remembered) return done(change.answer);
+        current = undefined;
+        continue;
+      }
       const body = change.kind === "put" ? change.body : null;
       const swapped = await swap(namespace, key, current.version, body, left());
       if (swapped.kind !== "done") return swapped;
-      if (swapped.value.kind === "swapped") return done(change.answer);
+      if (swapped.value.kind === "swapped") {
+        if (remember && body !== null) lastWritten.set(id, { body, version: swapped.value.version });
+        return done(change.answer);
+      }
       current = swapped.value.current;
     }
     const message = `document ${key} in ${namespace} changed ${DOCUMENT_ATTEMPTS_MAX} times while it was being changed`;
@@ -53,7 +74,8 @@ export function documentsOver(call: Call, elapsedNow: () => number): Documents {
     peek: async (namespace, key, options) => whenDone(await call("peekDocument", { namespace, key }, options), bodyOf),
     mutate: (namespace, key, decide, options) => {
       const untilMs = elapsedNow() + (options?.deadlineMs ?? OPERATION_DEADLINE_MS);
-      return inTurn(`${namespace}\0${key}`, () => attempts(namespace, key, decide, untilMs));
+      const remember = options?.remember ?? false;
+      return inTurn(`${namespace}\0${key}`, () => attempts(namespace, key, decide, untilMs, remember));
     },
     list: async (namespace, options) =>
       whenDone(await call("listDocuments", { namespace }, options), (texts) =>
