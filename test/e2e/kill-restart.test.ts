@@ -173,5 +173,5 @@ test(
       expect(retried.length).toBeGreaterThan(0);
       expect(retried.filter((one, index) => retried.indexOf(one) !== index)).toEqual([]);
     }),
-  600_000,
+  KILLS * 60_000,
 );
