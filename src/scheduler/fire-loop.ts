@@ -21,8 +21,12 @@ export interface FireLoopListener {
 }
 
 export interface FireLoop {
-  /** Takes a new set of jobs: unchanged timetables keep their instant, others are looked up anew (schedules 7.1). */
-  setJobs(jobs: readonly Timed[]): void;
+  /**
+   * Takes a new set of jobs: unchanged timetables keep their instant, others are looked up anew (schedules 7.1).
+   *
+   * @param now nothing up to it is due
+   */
+  setJobs(jobs: readonly Timed[], now?: EpochMs): void;
   /** Begins to fire; nothing is due before the instant of this call. */
   start(): void;
   stop(): void;
@@ -149,8 +153,7 @@ export function createFireLoop(clock: Clock, log: Logger, listener: FireLoopList
   };
 
   return {
-    setJobs(jobs) {
-      const now = clock.wallNow();
+    setJobs(jobs, now = clock.wallNow()) {
       const before = entries;
       entries = new Map();
       jobs.forEach((job, order) => {

@@ -7,6 +7,7 @@ import { type Invariant, troubleBook } from "./invariants/invariant.ts";
 import { launchBound } from "./invariants/launch-bound.ts";
 import { retriesOnce } from "./invariants/retries.ts";
 import { runsAccounted } from "./invariants/runs-accounted.ts";
+import { slotsServed } from "./invariants/slots-served.ts";
 import { heal, letThingsGoWrong } from "./mischief.ts";
 import { seededRandom } from "./world/random.ts";
 import type { Figures } from "./world/transcript.ts";
@@ -57,6 +58,7 @@ export async function simulate(setup: Setup, span: Span): Promise<Simulated> {
     retriesOnce(world, trouble),
     catchUpOwed(world),
     runsAccounted(world),
+    slotsServed(world),
     bootOnce(world, trouble),
     fencesRise(world.medium),
   ];

@@ -8,8 +8,9 @@ import { jobStreams, keep } from "../streams.ts";
 import {
   type BackfillEffect,
   type BackfillEvent,
-  type BackfillState,
   freshBackfill,
+  isAtRest,
+  isCovered,
   type Standing,
   stepBackfill,
 } from "./backfill.rules.ts";
@@ -42,15 +43,28 @@ export interface CatchUp {
   gap(job: string, first: EpochMs, before: EpochMs): void;
   /** A run of the job has its process, whatever started it (CAT-22). */
   started(job: string, at: EpochMs): void;
+  /**
+   * Resolves when rows of new runs of the job may go to the ledger: before that, one would hide the slots that are still owed from a
+   * start after a crash. Null: they may now. A catch-up that stops first never resolves it; the next start then owes those slots.
+   */
+  covered(job: string): Promise<void> | null;
   /** Ends every wait; checkpoints stay as they are. */
   stop(): void;
 }
 
 interface Controller {
   handle(event: BackfillEvent): void;
+  isCovered(): boolean;
   stop(): void;
 }
 
+/** What waits for a job to be covered. */
+interface Gate {
+  readonly opened: Promise<void>;
+  open(): void;
+}
+
+/** @param parts.awaitsStart `begin` is still to come: until then no job that catches up is covered */
 export function createCatchUp(parts: {
   readonly backend: Backend;
   readonly ledger: Pick<Ledger, "lastRunAt" | "lastCompletedAt">;
@@ -58,10 +72,26 @@ export function createCatchUp(parts: {
   readonly clock: Clock;
   readonly log: Logger;
   readonly host: CatchUpHost;
+  readonly awaitsStart: boolean;
 }): CatchUp {
   const { backend, ledger, checkpoints, clock, log, host } = parts;
   const controllers = new Map<string, Controller>();
+  const gates = new Map<string, Gate>();
+  let awaitsStart = parts.awaitsStart;
   let stopped = false;
+
+  const mayRecord = (job: string): boolean => {
+    if (awaitsStart) return host.standing(job).policy === null;
+    return controllers.get(job)?.isCovered() ?? true;
+  };
+
+  /** Lets go what waits for the job, if it is covered now. */
+  const settle = (job: string): void => {
+    const gate = gates.get(job);
+    if (gate === undefined || stopped || !mayRecord(job)) return;
+    gates.delete(job);
+    gate.open();
+  };
 
   const controllerOf = (job: string): Controller => {
     const known = controllers.get(job);
@@ -80,6 +110,7 @@ export function createCatchUp(parts: {
         turn.effects.forEach(perform);
       }
       if (isAtRest(state)) controllers.delete(job);
+      settle(job);
     };
 
     const perform = (effect: BackfillEffect): void => {
@@ -107,7 +138,7 @@ export function createCatchUp(parts: {
       }
     };
 
-    const made: Controller = { handle, stop: () => cancelWait() };
+    const made: Controller = { handle, isCovered: () => isCovered(state), stop: () => cancelWait() };
     controllers.set(job, made);
     return made;
   };
@@ -154,6 +185,8 @@ export function createCatchUp(parts: {
       const window: CatchUpWindow = { kind: "start", now };
       const others = jobs.filter(({ catchesUp }) => !catchesUp);
       for (const { name, catchesUp } of jobs) if (catchesUp) controllerOf(name).handle({ kind: "window", window });
+      awaitsStart = false;
+      for (const job of [...gates.keys()]) settle(job);
       if (others.length === 0) return;
       void presentStreams(backend, "catchup/").then((present) => {
         // What cannot be listed is looked at by the next start: an old checkpoint of a job that catches up no more does no harm.
@@ -167,6 +200,12 @@ export function createCatchUp(parts: {
       controllerOf(job).handle({ kind: "window", window });
     },
     started: (job, at) => controllers.get(job)?.handle({ kind: "started", at }),
+    covered(job) {
+      if (mayRecord(job)) return null;
+      const gate = gates.get(job) ?? closedGate();
+      gates.set(job, gate);
+      return gate.opened;
+    },
     stop() {
       stopped = true;
       for (const controller of controllers.values()) controller.stop();
@@ -175,8 +214,12 @@ export function createCatchUp(parts: {
   };
 }
 
-function isAtRest({ windows, phase }: BackfillState): boolean {
-  return windows.length === 0 && phase.kind === "resting";
+function closedGate(): Gate {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
 }
 
 /** The stretch of the newest pause, cut short by a resume that followed it. */

@@ -26,8 +26,12 @@ import { runRecord } from "./run-record.ts";
 
 /** The durable history of every job (RUN-1): what catch-up, `onlyIfLastSucceeded`, retries and trends look at. */
 export interface Ledger {
-  /** Appends a row and forgets about it (WRT-1). */
-  record(job: string, row: HistoryRow): void;
+  /**
+   * Appends a row and forgets about it (WRT-1).
+   *
+   * @param after what the row, and with it the job's later ones, waits for
+   */
+  record(job: string, row: HistoryRow, after?: Promise<void> | null): void;
   /** The newest rows by place in the stream, oldest first. Rows that stand at no instant are left out (REH-3). */
   newest(job: string, limit: number): Promise<Outcome<readonly HistoryRow[]>>;
   /** How deep a search goes that the newest rows did not answer. */
@@ -99,13 +103,14 @@ export function createLedger(parts: {
   };
 
   return {
-    record(job, row) {
-      void writes.add(jobStreams.runs(job), "run-record", job, () =>
-        onBackend(backend, ({ records }) => {
-          const keep = ledgerKeep(maxRunsPerJob());
-          return records.append(jobStreams.runs(job), runRecord.encode(row), keep === undefined ? {} : { keep });
-        }),
-      );
+    record(job, row, after = null) {
+      void writes.add(jobStreams.runs(job), "run-record", job, async () => {
+        await after;
+        const keep = ledgerKeep(maxRunsPerJob());
+        return onBackend(backend, ({ records }) =>
+          records.append(jobStreams.runs(job), runRecord.encode(row), keep === undefined ? {} : { keep }),
+        );
+      });
     },
     newest,
     get deepRows() {
