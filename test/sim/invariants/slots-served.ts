@@ -18,6 +18,8 @@ interface Account {
   /** The end of the first run on record: from there on every slot is owed. */
   since: EpochMs | null;
   readonly served: Set<EpochMs>;
+  /** From where a start counts again what a crash cut, what has been made up for included. */
+  countedFrom: EpochMs | null;
   /** When catch-up last launched a run of it, or tried to. */
   caughtUpAt: EpochMs;
 }
@@ -48,7 +50,7 @@ export function slotsServed(world: World): Invariant {
       const timetable = world.jobs.get(name)?.timetable ?? null;
       if (accounts.has(name) || excused.has(name)) continue;
       if (onMissed !== "run-all" || !enabled || startingDeadlineSeconds !== null || timetable === null) excuse(name);
-      else accounts.set(name, { config, timetable, since: null, served: new Set(), caughtUpAt: 0 });
+      else accounts.set(name, { config, timetable, since: null, served: new Set(), countedFrom: null, caughtUpAt: 0 });
     }
   };
 
@@ -62,7 +64,11 @@ export function slotsServed(world: World): Invariant {
           configured(fact.jobs);
           return null;
         case "daemon started":
-          for (const [name, account] of accounts) if (unserved(account, fact.wall).length > OWED_MAX) excuse(name);
+          for (const [name, account] of accounts) {
+            const { countedFrom, timetable } = account;
+            const again = countedFrom === null ? [] : slotsOf(timetable, countedFrom, fact.wall);
+            if (Math.max(again.length, unserved(account, fact.wall).length) > OWED_MAX) excuse(name);
+          }
           return null;
         case "paused":
           excuse(fact.job);
@@ -71,9 +77,12 @@ export function slotsServed(world: World): Invariant {
           if (fact.how !== "sleeps" && fact.byMs < 0) isJudged = false;
           return null;
         case "landed": {
-          const account = accounts.get(fact.stream.slice("runs/".length));
-          if (account !== undefined && fact.stream.startsWith("runs/"))
-            account.since ??= readInstant(fact.body.finished_at);
+          const [family, name = ""] = fact.stream.split("/");
+          const account = accounts.get(name);
+          if (account === undefined) return null;
+          if (family === "runs") account.since ??= readInstant(fact.body.finished_at);
+          if (family === "catchup")
+            account.countedFrom = fact.body.kind === "open" ? readInstant(fact.body.watermark) : null;
           return null;
         }
         case "launched": {
