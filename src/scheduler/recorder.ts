@@ -74,7 +74,7 @@ export function createRecorder(parts: {
       if (journal === null) return;
       const { name } = job;
       if (row !== null) {
-        journal.ledger.record(name, row, catchUp?.covered(name));
+        void journal.ledger.record(name, row, catchUp?.covered(name));
         if (row.kind === "ran" && output !== null) {
           journal.archive.store(job, row, { recent: output.recent(), published: output.published });
         }
@@ -85,7 +85,7 @@ export function createRecorder(parts: {
       journal.inFlight.ended(name, runId);
     },
     row(job, row) {
-      journal?.ledger.record(job, row, catchUp?.covered(job));
+      void journal?.ledger.record(job, row, catchUp?.covered(job));
     },
     refused({ job, trigger, slot, reason }) {
       if (slot !== null && trigger.kind === "schedule") journal?.missed.missed(job, { slot, before: null, reason });
