@@ -6,6 +6,8 @@ const regressions: readonly (readonly [seed: number, what: string])[] = [
   [11, "a Forbid start beside a run that outlived its daemon"],
   [20, "the same, with other jobs"],
   [15, "a run that was cut, whose row could not be written"],
+  [3043, "a run that ended while its daemon stopped"],
+  [3104, "a handoff that came too late for every node"],
   [1049, "a retry that was consumed while another run of its sequence failed"],
   [1012, "a row that hid missed slots, and a cycle whose close was lost"],
 ];

@@ -1,5 +1,6 @@
 import type { Logger } from "../../contract/log.ts";
 import type { Clock, EpochMs } from "../../platform/clock.ts";
+import { nextFire } from "../../schedule/fires.ts";
 import { type Backend, onBackend } from "../backend.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { pauseRecord } from "../pauses/pause-record.ts";
@@ -48,7 +49,7 @@ export interface CatchUp {
    * start after a crash. Null: they may now. A catch-up that stops first never resolves it; the next start then owes those slots.
    */
   covered(job: string): Promise<void> | null;
-  /** Ends every wait; checkpoints stay as they are. */
+  /** Ends every wait; checkpoints stay as they are. Nothing fires from here on, while runs may go on and their rows are still to come. */
   stop(): void;
 }
 
@@ -78,7 +79,9 @@ export function createCatchUp(parts: {
   const controllers = new Map<string, Controller>();
   const gates = new Map<string, Gate>();
   let awaitsStart = parts.awaitsStart;
-  let stopped = false;
+  /** Null: not yet. */
+  let stoppedAt: EpochMs | null = null;
+  const pins = new Map<string, Promise<void>>();
 
   const mayRecord = (job: string): boolean => {
     if (awaitsStart) return host.standing(job).policy === null;
@@ -88,7 +91,7 @@ export function createCatchUp(parts: {
   /** Lets go what waits for the job, if it is covered now. */
   const settle = (job: string): void => {
     const gate = gates.get(job);
-    if (gate === undefined || stopped || !mayRecord(job)) return;
+    if (gate === undefined || stoppedAt !== null || !mayRecord(job)) return;
     gates.delete(job);
     gate.open();
   };
@@ -104,7 +107,7 @@ export function createCatchUp(parts: {
       inbox.push(event);
       if (inbox.length > 1) return; // the turn under way takes it
       for (let next: BackfillEvent | undefined = event; next !== undefined; inbox.shift(), next = inbox[0]) {
-        if (stopped) continue;
+        if (stoppedAt !== null) continue;
         const turn = stepBackfill(state, next, host.standing(job));
         state = turn.state;
         turn.effects.forEach(perform);
@@ -180,6 +183,27 @@ export function createCatchUp(parts: {
     };
   };
 
+  /**
+   * A run that ends while the daemon stops would hide, by the end it has, the slots that came due since: then a checkpoint remembers from
+   * where they are owed. On a shared store others may have served them, and would serve them again.
+   */
+  const pinned = (job: string, since: EpochMs): Promise<void> | null => {
+    const known = pins.get(job);
+    if (known !== undefined || controllers.has(job)) return known ?? null; // what is open already remembers more
+    const { policy, owner } = host.standing(job);
+    if (policy === null || owner !== "here" || backend()?.facts.topology !== "single-node") return null;
+    const missed = nextFire(policy.schedule, policy.zone, since);
+    if (missed === null || missed > clock.wallNow()) return null;
+    const pin = async (): Promise<void> => {
+      const stream = jobStreams.catchup(job);
+      const open = await checkpoints.open(stream);
+      if (open.kind === "done" && open.value === null) await checkpoints.write(stream, "open", since);
+    };
+    const made = pin();
+    pins.set(job, made);
+    return made;
+  };
+
   return {
     begin(jobs, now) {
       const window: CatchUpWindow = { kind: "start", now };
@@ -201,15 +225,14 @@ export function createCatchUp(parts: {
     },
     started: (job, at) => controllers.get(job)?.handle({ kind: "started", at }),
     covered(job) {
-      if (mayRecord(job)) return null;
+      if (mayRecord(job)) return stoppedAt === null ? null : pinned(job, stoppedAt);
       const gate = gates.get(job) ?? closedGate();
       gates.set(job, gate);
       return gate.opened;
     },
     stop() {
-      stopped = true;
+      stoppedAt = clock.wallNow();
       for (const controller of controllers.values()) controller.stop();
-      controllers.clear();
     },
   };
 }

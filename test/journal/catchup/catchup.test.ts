@@ -24,7 +24,7 @@ interface Options {
 }
 
 /** A daemon that has just come up at 12:05:30, with a per-minute job, and a scheduler that only does as it is told. */
-function daemon(options: Options = {}, shared: Partial<JournalBench> = {}) {
+function daemon(options: Options = {}, shared: Partial<JournalBench> = { topology: "single-node" }) {
   const bench = journalBench({ at: "2026-11-30T12:05:30Z", ...shared });
   const { backend, writes, clock, log } = bench;
   const ledger = createLedger({ backend, writes, maxRunsPerJob: () => 1000 });
@@ -354,6 +354,36 @@ describe("CAT-12: what cannot be decided now", () => {
       expect(next.launches.map((launch) => launch.slice(-8))).toEqual(["12:03:00", "12:04:00", "12:05:00", "12:06:00"]);
     },
   );
+
+  test.each([
+    ["single-node", ["12:06:00", "12:07:00"], ["open 12:05:50", "close 12:05:50"]],
+    ["shared", [], []],
+  ] as const)("CAT-1: nor does one that ends while the daemon stops, on a %s store", async (topology, owed, kept) => {
+    const node = daemon({}, { topology });
+    await node.runEndedAt("12:05:20");
+    node.begin();
+    node.run(100);
+    await node.until("12:05:50");
+    node.catchUp.stop();
+    await node.until("12:07:20");
+    expect(await node.rows()).toBe(2);
+    const next = daemon({}, { ...node, topology });
+    next.begin("12:07:20");
+    await next.until("12:07:50");
+    expect(next.launches.map((launch) => launch.slice(-8))).toEqual(owed);
+    expect(await next.checkpoints()).toEqual(kept);
+  });
+
+  test("and one that ends before a slot has come needs none", async () => {
+    const node = daemon();
+    await node.runEndedAt("12:05:20");
+    node.begin();
+    node.run(15);
+    await node.pass(second);
+    node.catchUp.stop();
+    await node.until("12:05:55");
+    expect([await node.rows(), await node.checkpoints()]).toEqual([2, []]);
+  });
 
   test("CAT-1: nor does one of before the look begins; it is written when that is over", async () => {
     const node = daemon();

@@ -419,10 +419,22 @@ describe("RSM-3: claiming", () => {
     expect(await owner.kinds()).toEqual(["handoff", "settled superseded-by-run"]);
   });
 
+  test("RSM-4: one past the deadline of its job is settled by the job's owner, and by nobody else", async () => {
+    const old = node("nodea");
+    old.retries.handedOff("backup", { attempt: 1, armedAt: NOON, jobDigest: "d1" });
+    await old.writes.flush(second);
+    await old.pass(600 * second);
+    const late = [job({ startingDeadlineSeconds: 300 })];
+    const other = node("nodec", old);
+    other.owned.clear();
+    expect([await other.scan(late), await other.kinds()]).toEqual([[], ["handoff"]]);
+    const owner = node("nodeb", old);
+    expect([await owner.scan(late), await owner.kinds()]).toEqual([[], ["handoff", "settled deadline-passed"]]);
+  });
+
   test.each<[string, (owner: ReturnType<typeof node>) => void, readonly RetriedJob[]]>([
     ["a job this node does not own", (owner) => owner.owned.clear(), [job()]],
     ["a job that runs here", (owner) => owner.busy.add("backup"), [job()]],
-    ["another definition", () => {}, [job({}, "d2")]],
     ["an every-node job", () => {}, [job({ clusterPolicy: "EveryNode" })]],
     ["an @reboot job", () => {}, [job({ timing: { kind: "reboot" } })]],
     ["a job whose ledger cannot be read", (owner) => owner.behave(failing("maxOfField")), [job()]],

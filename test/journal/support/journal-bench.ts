@@ -14,6 +14,7 @@ import { writtenLog } from "../../support/node.ts";
 export interface JournalBench {
   readonly clock: SimulatedClock;
   readonly medium: MemoryMedium;
+  readonly topology: "single-node" | "shared";
   readonly store: Store;
   readonly backend: Backend;
   readonly log: Logger;
@@ -38,14 +39,15 @@ export const NOON = Date.parse("2026-11-30T12:00:00Z");
 let writer = 0;
 
 export function journalBench(
-  shared: { readonly clock?: SimulatedClock; readonly medium?: MemoryMedium; readonly at?: string } = {},
+  shared: Partial<Pick<JournalBench, "clock" | "medium" | "topology">> & { readonly at?: string } = {},
 ): JournalBench {
   const clock = shared.clock ?? simulatedClock(shared.at === undefined ? NOON : Date.parse(shared.at));
   const medium = shared.medium ?? memoryMedium();
+  const topology = shared.topology ?? "shared";
   let conduct: ((operation: Operation) => Conduct) | null = null;
   let plugged = true;
   const open = (behaviour: (operation: Operation) => Conduct): Store =>
-    openMemoryStore({ medium, clock, writer: (writer++).toString(16).padStart(12, "0"), conduct: behaviour });
+    openMemoryStore({ medium, clock, topology, writer: (writer++).toString(16).padStart(12, "0"), conduct: behaviour });
   const store = open((operation) => conduct?.(operation) ?? { kind: "answer" });
   const hand = open(() => ({ kind: "answer" }));
   const logged: string[] = [];
@@ -54,6 +56,7 @@ export function journalBench(
   return {
     clock,
     medium,
+    topology,
     store,
     backend: () => (plugged ? store : null),
     log,

@@ -131,6 +131,7 @@ export function createWorld(setup: Setup): World {
             medium,
             clock,
             writer,
+            topology: topologyOf(setup),
             conduct(operation, args) {
               const { conduct, fate } = conductOf(operation, { weather: place.weather, life, random: draws });
               const target = targetOf(operation, args);
@@ -218,10 +219,15 @@ export function createWorld(setup: Setup): World {
   };
 }
 
-function stateOf({ policy }: Setup): NonNullable<Config["state"]> {
+function topologyOf({ hosts }: Setup): "single-node" | "shared" {
+  return hosts === 1 ? "single-node" : "shared";
+}
+
+function stateOf(setup: Setup): NonNullable<Config["state"]> {
+  const { policy } = setup;
   return {
     path: "/simulated",
-    topology: "shared",
+    topology: topologyOf(setup),
     deploymentId: null,
     maxRunsPerJob: 1000,
     onStoreUnavailable: policy,
