@@ -120,7 +120,9 @@ export function createWorld(setup: Setup): World {
     return new Promise((resolve) => {
       const { fail, silent, slow, leasesOnly } = place.weather;
       const bad = !leasesOnly && draws.chance(fail + silent);
-      const takesMs = !leasesOnly && draws.chance(slow) ? draws.between(0, 9_000) : draws.between(0, 300);
+      const isSlow = !leasesOnly && draws.chance(slow);
+      const takesMs = isSlow ? draws.between(0, 9_000) : draws.between(0, 300);
+      if (isSlow || bad) note({ kind: "store opens slowly", host: place.host.name }); // the first fires may come before it
       clock.after(bad && draws.chance(0.5) ? 10_000 : takesMs, () => {
         if (bad) {
           note({ kind: "store not opened", host: place.host.name });
