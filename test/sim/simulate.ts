@@ -11,7 +11,7 @@ import { slotsServed } from "./invariants/slots-served.ts";
 import { heal, letThingsGoWrong } from "./mischief.ts";
 import { seededRandom } from "./world/random.ts";
 import type { Figures } from "./world/transcript.ts";
-import { createWorld, type Setup } from "./world/world.ts";
+import { createWorld, type Setup, type World } from "./world/world.ts";
 
 const HOUR = 3_600_000;
 
@@ -33,13 +33,14 @@ export interface Simulated {
 export class BrokenPromise extends Error {}
 
 /** The world that a seed stands for. */
-export function setupOf(seed: number): Setup {
+export function setupOf(seed: number, store: Setup["store"] = "memory"): Setup {
   const random = seededRandom(seed ^ 0x5eed);
   return {
     seed,
     hosts: random.pick([1, 1, 1, 3]),
     jobs: random.between(3, 9),
     policy: random.pick(["degrade", "degrade", "fail-closed"]),
+    store,
   };
 }
 
@@ -50,6 +51,15 @@ export function setupOf(seed: number): Setup {
  */
 export async function simulate(setup: Setup, span: Span): Promise<Simulated> {
   const world = createWorld(setup);
+  try {
+    return await live(world, span);
+  } finally {
+    world.end();
+  }
+}
+
+async function live(world: World, span: Span): Promise<Simulated> {
+  const { setup } = world;
   const trouble = troubleBook();
   const invariants: readonly Invariant[] = [
     launchBound(world),
@@ -60,7 +70,7 @@ export async function simulate(setup: Setup, span: Span): Promise<Simulated> {
     runsAccounted(world),
     slotsServed(world),
     bootOnce(world, trouble),
-    fencesRise(world.medium),
+    fencesRise(world.leases),
   ];
   let broken: BrokenPromise | null = null;
   const judge = ({ promise }: Invariant, wrong: string | null): void => {
@@ -79,7 +89,7 @@ export async function simulate(setup: Setup, span: Span): Promise<Simulated> {
           "healed",
         ]),
         "",
-        `replay: SIM_SEED=${setup.seed} npx vitest run test/sim`,
+        `replay: SIM_SEED=${setup.seed} SIM_STORE=${setup.store} npx vitest run test/sim`,
       ].join("\n"),
     );
   };

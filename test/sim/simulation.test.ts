@@ -15,18 +15,23 @@ const regressions: readonly (readonly [seed: number, what: string])[] = [
 /** Those that found what has been mended since, in the worlds of that time, and some more. */
 const fresh = [2, 404, 406, 513, 1004, 12, 13, 14, 16, 17, 18, 21];
 
-/** `SIM_SEED` replays one world, as a failure says. */
-const asked = process.env.SIM_SEED;
+/** Worlds whose store is files, as a real daemon has them. */
+const onFiles = [3043, 5, 7];
+
+/** `SIM_SEED` replays one world, with `SIM_STORE=files` on files, as a failure says. */
+const { SIM_SEED: asked, SIM_STORE: store } = process.env;
 
 describe("simulated daemons keep their promises while things go wrong, and make up for everything when they are whole", () => {
-  const worlds: readonly (readonly [number, string])[] = [
-    ...regressions,
-    ...fresh.map((seed) => [seed, "drawn"] as const),
+  const worlds: readonly (readonly [number, string, "memory" | "files"])[] = [
+    ...regressions.map(([seed, what]) => [seed, what, "memory"] as const),
+    ...fresh.map((seed) => [seed, "drawn", "memory"] as const),
+    ...onFiles.map((seed) => [seed, "drawn", "files"] as const),
   ];
-  test.each(asked === undefined ? worlds : [[Number(asked), "asked for"] as const])(
-    "world %i (%s)",
-    async (seed) => {
-      await simulate(setupOf(seed), usualSpan);
+  const one = [Number(asked), "asked for", store === "files" ? "files" : "memory"] as const;
+  test.each(asked === undefined ? worlds : [one])(
+    "world %i (%s, the store in %s)",
+    async (seed, _, on) => {
+      await simulate(setupOf(seed, on), usualSpan);
     },
     300_000,
   );

@@ -4,9 +4,10 @@ import { createDrops, type Drops } from "../../../src/journal/drops.ts";
 import { createWriteQueue, type WriteQueue } from "../../../src/journal/write-queue.ts";
 import { type SimulatedClock, simulatedClock } from "../../../src/platform/simulated-clock.ts";
 import type { Operation } from "../../../src/store/engine.ts";
+import type { Conduct } from "../../../src/store/front/in-thread.ts";
 import type { JsonObject } from "../../../src/store/json.ts";
 import { type MemoryMedium, memoryMedium } from "../../../src/store/memory/medium.ts";
-import { type Conduct, openMemoryStore } from "../../../src/store/memory/open.ts";
+import { openMemoryStore } from "../../../src/store/memory/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { writtenLog } from "../../support/node.ts";
 
