@@ -113,7 +113,7 @@ export function createFireLoop(clock: Clock, log: Logger, listener: FireLoopList
     log.warning(
       `the wall clock stepped back by ${Math.round(-stepMs / 1000)}s; looking up every job's next fire anew (slots of the time that comes round again will run again)`,
     );
-    for (const entry of entries.values()) seed(entry, now);
+    for (const entry of entries.values()) seed(entry, now - 1); // one of this very instant is still to be served
   };
 
   const pass = (): void => {
