@@ -63,7 +63,7 @@ function job(over: Partial<JobConfig> = {}, jobDigest = "d1"): RetriedJob {
   return { config: jobConfig({ name: "backup", retry, ...over }), jobDigest };
 }
 
-describe("RET-2: arming", () => {
+describe("RET-1, RET-2, F-34: arming", () => {
   test("persists attempt, absolute deadline and digest, in order with what settles it", async () => {
     const { arm, retries, writes, bodies } = node("nodea");
     arm();
@@ -284,7 +284,7 @@ describe("RET-3: a due retry is settled before it is launched", () => {
   });
 });
 
-describe("RSM-5: with resume active the claim is asked first", () => {
+describe("RSM-5, F-46: with resume active the claim is asked first", () => {
   test("the newest record of another host stops the local sequence, and nothing is settled", async () => {
     const here = node("nodea");
     here.arm(1);
@@ -366,7 +366,7 @@ test("RSM-2: without resume an ownership change settles owner-moved and leaves a
   ]);
 });
 
-describe("RSM-3: claiming", () => {
+describe("RSM-3, F-44: claiming", () => {
   test("RSM-2: a handoff is taken over by the new owner at once, and written down as its own before the lease goes", async () => {
     const old = node("nodea");
     old.arm(1);
@@ -439,7 +439,7 @@ describe("RSM-3: claiming", () => {
     ["an @reboot job", () => {}, [job({ timing: { kind: "reboot" } })]],
     ["a job whose ledger cannot be read", (owner) => owner.behave(failing("maxOfField")), [job()]],
     ["a job whose claim is held", (owner) => owner.behave(failing("acquireLease")), [job()]],
-  ])("RSM-1, RSM-4: never of %s, and the record stays as it is", async (_, arrange, jobs) => {
+  ])("RSM-1, RSM-4, F-42: never of %s, and the record stays as it is", async (_, arrange, jobs) => {
     const old = node("nodea");
     old.retries.handedOff("backup", { attempt: 1, armedAt: NOON, jobDigest: "d1" });
     await old.writes.flush(second);

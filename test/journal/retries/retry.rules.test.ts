@@ -72,7 +72,7 @@ describe("state 12: records", () => {
     expect(retryRecord.decode(retryRecord.encode(record))).toEqual({ kind: "record", value: record });
   });
 
-  test("RSM-7: a kind this build does not know is no retry", () => {
+  test("RSM-7, F-48: a kind this build does not know is no retry", () => {
     expect(retryRecord.decode({ kind: "lent", attempt: 1 }).kind).toBe("damaged");
   });
 });
@@ -141,7 +141,7 @@ describe("RET-9: what becomes of a record at start", () => {
   });
 });
 
-describe("RSM-3: what a new owner may claim", () => {
+describe("RSM-3, F-44: what a new owner may claim", () => {
   const here: RetryFacts = { ...facts, host: "nodeb" };
 
   test("a handoff at once", () => {
@@ -187,7 +187,7 @@ test.each<[string, Partial<RetryFacts>]>([
   });
 });
 
-describe("RSM-5: who may launch a due retry", () => {
+describe("RSM-5, F-46: who may launch a due retry", () => {
   test.each<[RetryRecord | null, ReturnType<typeof launchOwner>]>([
     [pending, "ours"],
     [settled, "ours"],
