@@ -1,16 +1,25 @@
-import type { Clock } from "../platform/clock.ts";
+import type { Clock, EpochMs } from "../platform/clock.ts";
 import type { Advancer } from "./advancer.ts";
-import { ADOPT_ALL_EVERY_MS } from "./cadence.ts";
+import { ADOPT_ALL_EVERY_MS, ADOPT_EVERY_MS } from "./cadence.ts";
 import type { HandOuts } from "./hand-outs.ts";
-import type { Ownership } from "./ownership.ts";
+import type { Ownership, Taken } from "./ownership.ts";
 import type { RunIndex } from "./run-index.ts";
-import type { RunStore } from "./run-store.ts";
+import { advanceLease } from "./run-key.rules.ts";
+import type { RunRef, RunStore } from "./run-store.ts";
 
-/** Looks for active runs that nobody advances, and takes them (D-CRS-1). */
+/**
+ * Looks for active runs that nobody advances, and takes them (D-CRS-1). A run that another node has is tried once more when that node's
+ * lease would lapse, not a whole scan later: its tasks wait for whoever goes on with it.
+ */
 export interface Adoption {
   /** One scan over all DAGs; every so often it reads finished runs again too. */
   scan(dags: readonly string[]): Promise<void>;
+  /** Nothing is tried any more. */
+  stop(): void;
 }
+
+/** How far apart nodes come that wait for one lease. */
+const TRY_SPREAD_MS = 1000;
 
 export function createAdoption(parts: {
   readonly runs: RunStore;
@@ -19,10 +28,33 @@ export function createAdoption(parts: {
   readonly advancer: Advancer;
   readonly handOuts: HandOuts;
   readonly clock: Clock;
+  /** At least 0 and less than 1: nodes that wait for one lease do not come all at once. */
+  readonly random: () => number;
   readonly isStopped: () => boolean;
 }): Adoption {
   const { runs, index, ownership, advancer, handOuts, clock, isStopped } = parts;
   let allDueAt = Number.NEGATIVE_INFINITY;
+  /** Tries to come, by run. */
+  const tries = new Map<string, () => void>();
+
+  const take = async (run: RunRef): Promise<Taken> => {
+    const taken = await ownership.take(run); // a live peer keeps its own (D-CRS-2)
+    if (taken.kind === "ours") advancer.advance(run);
+    return taken;
+  };
+
+  /** Once, when the other node's lease would lapse: if it was renewed, the next scan comes back to it. */
+  const tryAt = (run: RunRef, at: EpochMs): void => {
+    const delayMs = Math.max(0, at - clock.wallNow()) + TRY_SPREAD_MS * parts.random();
+    if (isStopped() || delayMs >= ADOPT_EVERY_MS) return; // the scan is sooner
+    const name = advanceLease(run.dag, run.runKey);
+    tries.get(name)?.();
+    const cancel = clock.after(delayMs, () => {
+      tries.delete(name);
+      if (!isStopped()) void take(run);
+    });
+    tries.set(name, cancel);
+  };
 
   const scanDag = async (dag: string): Promise<void> => {
     const listed = await index.look(dag, 0);
@@ -31,7 +63,8 @@ export function createAdoption(parts: {
       const run = { dag, runKey };
       if (isStopped()) return;
       if (state !== "running" || ownership.owns(run)) continue;
-      if (await ownership.take(run)) advancer.advance(run); // a live peer keeps its own (D-CRS-2)
+      const taken = await take(run);
+      if (taken.kind === "theirs") tryAt(run, taken.until);
     }
     await forgetOver(dag);
   };
@@ -54,6 +87,10 @@ export function createAdoption(parts: {
         for (const dag of dags) index.drop(dag);
       }
       for (const dag of dags) if (!isStopped()) await scanDag(dag);
+    },
+    stop() {
+      for (const cancel of tries.values()) cancel();
+      tries.clear();
     },
   };
 }

@@ -45,7 +45,7 @@ export function createCreation(parts: {
     if (outcome.kind !== "done") return outcome;
     const isOurs = outcome.value === "created" || unconfirmed.has(name);
     unconfirmed.delete(name);
-    if (isOurs && (await ownership.take(run))) advancer.advance(run);
+    if (isOurs && (await ownership.take(run)).kind === "ours") advancer.advance(run);
     return outcome;
   };
 

@@ -1,5 +1,5 @@
 import type { Logger } from "../contract/log.ts";
-import type { Clock } from "../platform/clock.ts";
+import type { Clock, EpochMs } from "../platform/clock.ts";
 import type { Lease, Leases } from "../store/store.ts";
 import { ADVANCE_TTL_MS, RENEW_EVERY_MS } from "./cadence.ts";
 import { advanceLease } from "./run-key.rules.ts";
@@ -11,8 +11,8 @@ import type { RunRef } from "./run-store.ts";
  *   O2. Only "held" and "lost" of the store prove anything; every other answer changes nothing.
  */
 export interface Ownership {
-  /** One try to take the run (D-OWN-2). @returns whether it is ours now */
-  take(run: RunRef): Promise<boolean>;
+  /** One try to take the run (D-OWN-2). */
+  take(run: RunRef): Promise<Taken>;
   owns(run: RunRef): boolean;
   /**
    * Whether the run may be advanced now. "unclear": its lease has lapsed by our clock, or cannot be read; advancing then could fail the
@@ -27,6 +27,14 @@ export interface Ownership {
   /** The store is gone: forgets all without a word to it. */
   abandon(): void;
 }
+
+/** What a try to take a run came to. */
+export type Taken =
+  | { readonly kind: "ours" }
+  /** Another node has it, and keeps it beyond `until` only by renewing its lease. */
+  | { readonly kind: "theirs"; readonly until: EpochMs }
+  /** The store did not tell, or nothing is taken any more. */
+  | { readonly kind: "not taken" };
 
 interface Held {
   readonly run: RunRef;
@@ -80,23 +88,25 @@ export function createOwnership(parts: {
   return {
     async take(run) {
       const name = advanceLease(run.dag, run.runKey);
-      if (held.has(name)) return true;
-      if (closed) return false;
+      if (held.has(name)) return { kind: "ours" };
+      if (closed) return { kind: "not taken" };
       const taken = await leases.acquire(name, holder, ADVANCE_TTL_MS);
-      if (taken.kind !== "done" || taken.value.kind !== "held") return false; // O2
+      if (taken.kind !== "done") return { kind: "not taken" }; // O2
+      if (taken.value.kind === "denied") return { kind: "theirs", until: taken.value.by.expiresAtSeconds * 1000 };
+      if (taken.value.kind !== "held") return { kind: "not taken" };
       const known = held.get(name);
       if (known !== undefined) {
         known.lease = taken.value.lease;
-        return true;
+        return { kind: "ours" };
       }
       const own: Held = { run, lease: taken.value.lease, cancelRenewal: () => {} };
       if (closed) {
         await leases.release(own.lease);
-        return false;
+        return { kind: "not taken" };
       }
       held.set(name, own);
       armRenewal(name, own, RENEW_EVERY_MS);
-      return true;
+      return { kind: "ours" };
     },
     owns: ({ dag, runKey }) => held.has(advanceLease(dag, runKey)),
     async standing({ dag, runKey }) {

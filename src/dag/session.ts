@@ -67,6 +67,7 @@ export interface SessionParts {
   readonly processes: Processes;
   readonly slots: SlotQueue;
   readonly randomHex: (bytes: number) => string;
+  readonly random: () => number;
   /** In force now. */
   readonly dags: () => readonly DagConfig[];
   readonly dag: (name: string) => DagConfig | null;
@@ -167,6 +168,7 @@ export function openSession(parts: SessionParts): Session {
     sweepSoon: () => sweeper.soon(),
     async drain() {
       draining = true;
+      adoption.stop();
       await Promise.all([...all.map((each) => each.stop()), catchUp.stop()]);
     },
     async leave() {
@@ -177,6 +179,7 @@ export function openSession(parts: SessionParts): Session {
     abandon() {
       over = true;
       ownership.abandon();
+      adoption.stop();
       void advancer.stop();
       void catchUp.stop();
       for (const each of all) void each.stop();

@@ -81,12 +81,21 @@ export function enqueue(before: PoolDocument, pool: PoolConfig, work: NewWork, n
   const entry: WaitingEntry = {
     ...facts,
     retryEpoch: epoch,
-    enqueuedAt: now,
+    enqueuedAt: inLine(document.entries, now),
     deadline: now + timeoutMs,
     ...WAITING,
   };
   return { document: { ...document, entries: [...document.entries, entry] }, answer: { kind: "queued", entry } };
 }
+
+/** After all that came within this millisecond: of one burst the first asked for is the first in line, not the one of the lowest id. */
+function inLine(entries: readonly PoolEntry[], now: EpochMs): EpochMs {
+  let at = now;
+  for (const { enqueuedAt } of entries) if (enqueuedAt >= at && enqueuedAt < now + 1) at = enqueuedAt + MICROSECOND_MS;
+  return at;
+}
+
+const MICROSECOND_MS = 0.001;
 
 function obstacle(document: PoolDocument, pool: PoolConfig, { slots }: NewWork): string | null {
   const live = document.entries.filter(isLive).length;

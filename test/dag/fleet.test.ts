@@ -19,7 +19,7 @@ dags:
 `;
 
 describe("a node that dies", () => {
-  test("is followed within 65 s by another, which fails or repeats what ran there (D-CRS-1, D-CRS-3, 13.2)", async () => {
+  test("is followed by another when its lease lapses, which fails or repeats what ran there (D-CRS-1, D-CRS-3, 13.2)", async () => {
     const fleet = startFleet({ at, yaml: twoTasks(", retries: 1"), commands: { a: () => ({ seconds: 100 }) } });
     const node = fleet.start("a");
     const peer = fleet.start("b");
@@ -28,10 +28,10 @@ describe("a node that dies", () => {
     await fleet.until(10);
     node.crash();
     const diedAt = fleet.clock.wallNow();
-    await fleet.until(70);
+    await fleet.until(32);
     expect(peer.engine.owns("d", runKey)).toBe(true);
-    expect((fleet.launched[1]?.at ?? 0) - diedAt).toBeLessThan(65_000);
-    await fleet.until(120);
+    expect((fleet.launched[1]?.at ?? 0) - diedAt).toBeLessThan(32_000);
+    await fleet.until(150);
     expect(fleet.transcript()).toMatch(/^10:00:01 a a\n.* b a\n.* b b$/);
     expect(fleet.task("d", "a")).toMatchObject({ state: "success", attempt: 1, host: "b" });
     expect(fleet.lease("d", runKey)?.fence).toBe(2);
@@ -75,8 +75,8 @@ test("a frozen owner changes nothing when it comes back after its lease (D-INT-9
   const runKey = await trigger(node);
   await fleet.until(5);
   node.freeze();
-  await fleet.until(90);
-  expect(fleet.transcript()).toMatch(/^10:00:01 a a\n10:01:\d\d b a$/);
+  await fleet.until(60);
+  expect(fleet.transcript()).toMatch(/^10:00:01 a a\n10:00:3\d b a$/);
   const before = fleet.run("d");
   node.thaw();
   await fleet.until(1);

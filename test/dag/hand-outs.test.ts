@@ -38,10 +38,11 @@ test("the record of hand-outs forgets a run that another node has finished or de
   const adoption = createAdoption({
     runs,
     index: createRunIndex(runs, fleet.clock),
-    ownership: { owns: () => false, take: async () => false } as never,
+    ownership: { owns: () => false, take: async () => ({ kind: "not taken" }) } as never,
     advancer: { advance: () => undefined } as never,
     handOuts,
     clock: fleet.clock,
+    random: () => 0.5,
     isStopped: () => false,
   });
   await adoption.scan(["d"]);

@@ -115,7 +115,7 @@ describe("order", () => {
     expect(pool.admitAll()).toEqual(["d", "e"]);
   });
 
-  test("priority goes before time, the id decides between equals", () => {
+  test("priority goes before time, and of one instant the first asked for is the first in line", () => {
     const pool = poolOf(1);
     for (const [id, priority] of [
       ["y", 0],
@@ -130,7 +130,7 @@ describe("order", () => {
       order.push(next);
       pool.complete(next, id);
     }
-    expect(order).toEqual(["high", "x", "y", "low"]);
+    expect(order).toEqual(["high", "y", "x", "low"]);
   });
 
   test("a head that needs two slots holds back those behind it that need one", () => {
@@ -400,8 +400,8 @@ describe("retry sequences", () => {
     pool.enqueue(work("hand", { name: "job", pinnedTo: "b", source: "manual" }));
     expect(pool.document().retryScopes).toEqual({ "job@a": { epoch: 2 }, "job@b": { epoch: 1 } });
     expect(pool.admit("a1")).toMatchObject({ ladderEnded: true });
-    expect(pool.admit("a2")).toMatchObject({ ladderEnded: false });
     expect(pool.admit("b1")).toMatchObject({ ladderEnded: false });
+    expect(pool.admit("a2")).toMatchObject({ ladderEnded: false });
     expect(retryScope("job", "a")).toBe("job@a");
   });
 
