@@ -105,6 +105,7 @@ test("fan-out.yaml: every item has its instance once, before and after", limits,
       "success: list-shards success, merge success, process expanded, process#0 success, process#1 success, process#2 success",
     );
     expect((await example.run("shards", runKey)).mapped).toEqual(mapped);
+    expect(example.daemon.stdout()).toMatch(/^\[shards\.[\w-]+ stdout\] /m); // D-LOG-1
     expect(example.read("merged")).toBe('"north"\n"south"\n{"name": "east", "rows": 3}\n');
   }),
 );

@@ -74,6 +74,21 @@ test("a store that is not there cannot be backed up", () =>
     });
   }));
 
+test("the configuration is named before or after the action, and a wrong use is told from a failure (ADM-1)", () =>
+  withFolder(async (folder) => {
+    const { config } = unpacked(folder);
+    const none = folder.write("none.yaml", "jobs: []\n");
+    const run = async (...args: readonly string[]) => {
+      const program = folder.start(...args);
+      return { code: await program.ended, stdout: program.stdout(), stderr: program.stderr() };
+    };
+    const [before, after] = [await run("-c", config, "state", "check"), await run("state", "check", "-c", config)];
+    expect(after).toEqual(before);
+    expect(before.code).toBe(0);
+    expect(await run("-c", none, "state", "check")).toMatchObject({ code: 1, stdout: "" });
+    expect(await run("-c", config, "state", "chekc")).toMatchObject({ code: 2, stdout: "" });
+  }));
+
 test("check opens the store of another implementation and counts what is in it", () =>
   withFolder(async (folder) => {
     const { config } = unpacked(folder);

@@ -49,7 +49,7 @@ const NAMES = [
   "CRONSTABLE_STDOUT_TRUNCATED",
 ];
 
-test("the command finds what there is to tell in its environment (acceptance 36)", async () => {
+test("the command finds what there is to tell in its environment (acceptance 36, F-7)", async () => {
   const { reporting, lines } = startReporting();
   await reporting.report(
     block({ shell: { command: ["sh", "-c", `cat /proc/self/environ > ${file("env")}`] } }),

@@ -1,6 +1,9 @@
 import { readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { type Disk, diskError } from "../../../src/store/filesystem/disk.ts";
+import { filesystemEngine } from "../../../src/store/filesystem/engine.ts";
+import { systemDisk } from "../../../src/store/filesystem/system-disk.ts";
 import { openedStore } from "../support/filesystem.ts";
 import { done } from "../support/outcome.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
@@ -47,6 +50,26 @@ describe("what lies where", () => {
     expect((await done(store.documents.read("kv/a", key))).body).toEqual({ n: 1 });
     expect(await done(store.documents.keys("kv/a"))).toEqual({ names: ["short"], complete: false });
   });
+});
+
+test("a record of another user is passed over, and the warning says what the nodes of a store have in common (OPS-2)", () => {
+  const path = temporaryDirectory();
+  const warned: string[] = [];
+  let denies = false;
+  const disk: Disk = {
+    ...systemDisk,
+    readFile(file, bytesMax) {
+      if (denies && file.endsWith(".json")) throw diskError("EACCES", `permission denied: ${file}`);
+      return systemDisk.readFile(file, bytesMax);
+    },
+  };
+  const options = { path, deploymentId: null, writer: "0123456789ab" };
+  const engine = filesystemEngine(options, disk, { wallMicros: () => Date.now() * 1000 }, (line) => warned.push(line));
+  engine.start({ topology: "single-node" });
+  engine.append({ stream: "runs/a", text: '{"data":{},"schemaVersion":"v1"}', keep: null });
+  denies = true;
+  expect(engine.listRecords({ stream: "runs/a", newestFirst: true, limit: 5, reading: "tolerant" })).toEqual([]);
+  expect(warned.join("\n")).toContain("every node sharing this store must run as the same user");
 });
 
 describe("locks", () => {
