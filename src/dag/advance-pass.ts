@@ -27,6 +27,8 @@ import { CLAIMS_PER_PASS_MAX } from "./limits.ts";
 import type { DagNotices } from "./notices.ts";
 import type { Ownership } from "./ownership.ts";
 import { type AwaitedList, type ForeignProcess, type Pass, type PassFacts, processKey } from "./pass.ts";
+import { type PidStamp, stampPids } from "./pid-stamp.rules.ts";
+import type { PidStamps } from "./pid-stamps.ts";
 import { plan } from "./plan.ts";
 import { alive } from "./processes.ts";
 import { preparationOf } from "./recovery-note.ts";
@@ -43,6 +45,7 @@ export interface PassParts {
   readonly taskRuns: TaskRuns;
   readonly admissions: Admissions;
   readonly completions: Completions;
+  readonly pids: PidStamps;
   readonly notices: DagNotices;
   readonly processes: Processes;
   readonly events: Events;
@@ -122,7 +125,12 @@ export async function advancePass(run: RunRef, memory: PassMemory, parts: PassPa
 }
 
 type Decided =
-  | { readonly kind: "passed"; readonly pass: Pass; readonly refused: readonly Refusal[] }
+  | {
+      readonly kind: "passed";
+      readonly pass: Pass;
+      readonly refused: readonly Refusal[];
+      readonly stamps: readonly PidStamp[];
+    }
   | { readonly kind: "preparing"; readonly document: RunDocument }
   | { readonly kind: "gone" }
   | { readonly kind: "cannot" };
@@ -154,14 +162,15 @@ async function decide(
     const document = stored.run;
     if (document.state === "running" && preparationOf(document) === "preparing")
       return { kind: "keep", answer: { kind: "preparing", document } };
+    const stamps = parts.pids.of(run, document.runId);
     const { refused, left } = withoutRefused(
-      ends.into(document, dag),
+      ends.into(stampPids(document, proc, stamps, now), dag),
       dag,
       parts.admissions.refused(run, document.runId, dag),
       now,
     );
     const pass = plan(expanded(left, dag, lists, now), dag, factsOf(document), now);
-    const answer = { kind: "passed", pass, refused } as const;
+    const answer = { kind: "passed", pass, refused, stamps } as const;
     return pass.document === document ? { kind: "keep", answer } : { kind: "put", run: pass.document, answer };
   };
   const outcome = await runs.change(run, decideOn).catch((error: unknown) => {
@@ -195,6 +204,8 @@ async function decide(
   if (decided.kind === "passed") {
     for (const { claim, reason } of decided.refused)
       log.warning(`dag ${run.dag}: run ${run.runKey}: ${claim.taskKey} was not let in by its pool: ${reason}`);
+    const written = decided.stamps.map(({ claim }) => claim);
+    parts.pids.remove(run, decided.pass.document.runId, written);
     learn(run, decided.pass, living, memory, parts);
   }
   return decided;

@@ -31,6 +31,9 @@ export const COMPLETION_PASS_MS = 1_000;
 /** Waits between the tries to store how tasks ended; the last one for ever (D-CLM-10). */
 export const COMPLETION_RETRY_MS: readonly number[] = [5_000, 10_000, 20_000, 40_000, 60_000];
 
+/** How long ends of instances that nothing waits for are gathered, while others of their fan-out run. */
+export const FAN_OUT_GATHER_MS = 100;
+
 /** How long pids of launched tasks are gathered before they are written down together. */
 export const STAMP_GATHER_MS = 50;
 

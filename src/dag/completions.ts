@@ -3,7 +3,7 @@ import type { Logger } from "../contract/log.ts";
 import { failureText } from "../journal/drops.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Outcome } from "../store/store.ts";
-import { COMPLETION_PASS_MS, COMPLETION_RETRY_MS } from "./cadence.ts";
+import { COMPLETION_PASS_MS, COMPLETION_RETRY_MS, FAN_OUT_GATHER_MS } from "./cadence.ts";
 import { type Completion, complete } from "./completion.rules.ts";
 import type { RunDocument } from "./run-document.ts";
 import { advanceLease } from "./run-key.rules.ts";
@@ -12,12 +12,13 @@ import type { RunChange, RunRef, RunStore, StoredRun } from "./run-store.ts";
 /**
  * How tasks ended, on their way into their runs (D-CLM-10).
  *   C1. What arrives together is one write per run; while one is under way the rest gathers for the next. Where a pass over the run is to come
- *       anyway, it is the write of that pass.
+ *       anyway, it is the write of that pass. Ends that nothing waits for are written with others, or after a while.
  *   C2. Nothing is given up while the daemon lives: a write that failed, or of which nobody knows, is made again until the store shows
  *       the end, or that its claim is no longer in force.
  */
 export interface Completions {
-  add(run: RunRef, runId: string, completion: Completion): void;
+  /** @param wanted "with others": what follows it has to wait for others of its fan-out too */
+  add(run: RunRef, runId: string, completion: Completion, wanted: "at once" | "with others"): void;
   /** What waits for a run, for a pass to write; nobody else writes it until the pass has told what came of it. */
   take(run: RunRef): TakenCompletions;
   /** Ends that are not stored yet. */
@@ -39,7 +40,10 @@ interface Queue {
   readonly run: RunRef;
   readonly runId: string;
   waiting: Completion[];
-  writing: boolean;
+  /** Whether one of those is wanted at once. */
+  isWanted: boolean;
+  /** "asked": a pass is to take them, or they are about to be written; "failed": they are to be written again, later. */
+  phase: "gathering" | "asked" | "writing" | "failed";
   failures: number;
   cancelTimer: () => void;
 }
@@ -64,8 +68,22 @@ export function createCompletions(parts: {
     queue.cancelTimer = clock.after(delayMs, () => void write(name, queue));
   };
 
+  const ask = (name: string, queue: Queue): void => {
+    queue.phase = "asked";
+    arm(name, queue, askPass(queue.run) ? COMPLETION_PASS_MS : 0);
+  };
+
+  const gather = (name: string, queue: Queue): void => {
+    queue.cancelTimer();
+    if (queue.isWanted) ask(name, queue);
+    else {
+      queue.phase = "gathering";
+      queue.cancelTimer = clock.after(FAN_OUT_GATHER_MS, () => ask(name, queue));
+    }
+  };
+
   const write = async (name: string, queue: Queue): Promise<void> => {
-    if (queue.writing) return;
+    if (queue.phase === "writing") return;
     const batch = begin(queue);
     const outcome = await store(queue, batch);
     settle(name, queue, batch, outcome);
@@ -73,15 +91,17 @@ export function createCompletions(parts: {
   };
 
   const begin = (queue: Queue): readonly Completion[] => {
-    queue.writing = true;
+    queue.phase = "writing";
+    queue.cancelTimer();
     const batch = queue.waiting;
     queue.waiting = [];
+    queue.isWanted = false;
     return batch;
   };
 
   const settle = (name: string, queue: Queue, batch: readonly Completion[], outcome: Outcome<unknown>): void => {
-    queue.writing = false;
     if (outcome.kind !== "done") {
+      queue.phase = "failed";
       queue.waiting = [...batch, ...queue.waiting]; // C2
       const delayMs = COMPLETION_RETRY_MS[Math.min(queue.failures++, COMPLETION_RETRY_MS.length - 1)] ?? 0;
       const { dag, runKey } = queue.run;
@@ -94,10 +114,9 @@ export function createCompletions(parts: {
     queue.failures = 0;
     onStored(queue.run, queue.runId, batch);
     if (queue.waiting.length > 0) {
-      arm(name, queue, askPass(queue.run) ? COMPLETION_PASS_MS : 0);
+      gather(name, queue);
       return;
     }
-    queue.cancelTimer();
     queues.delete(name);
     if (queues.size === 0) {
       for (const resolve of waitingFor) resolve();
@@ -115,18 +134,20 @@ export function createCompletions(parts: {
   };
 
   return {
-    add(run, runId, completion) {
+    add(run, runId, completion, wanted) {
       const name = `${advanceLease(run.dag, run.runKey)}\0${runId}`;
       const known = queues.get(name);
-      const queue = known ?? { run, runId, waiting: [], writing: false, failures: 0, cancelTimer: () => {} };
+      const queue = known ?? newQueue(run, runId);
       queues.set(name, queue);
       queue.waiting.push(completion);
-      if (known === undefined) arm(name, queue, askPass(run) ? COMPLETION_PASS_MS : 0); // C1
+      queue.isWanted ||= wanted === "at once";
+      if (known === undefined || (queue.phase === "gathering" && queue.isWanted)) gather(name, queue); // C1
     },
     take({ dag, runKey }) {
       const taken = [...queues]
         .filter(
-          ([, { run, writing, failures }]) => run.dag === dag && run.runKey === runKey && !writing && failures === 0,
+          ([, { run, phase }]) =>
+            run.dag === dag && run.runKey === runKey && (phase === "gathering" || phase === "asked"),
         )
         .map(([name, queue]) => ({ name, queue, batch: begin(queue) }));
       return {
@@ -139,7 +160,7 @@ export function createCompletions(parts: {
           for (const { name, queue, batch } of taken) {
             if (outcome.kind !== "not asked") settle(name, queue, batch, outcome);
             else {
-              queue.writing = false;
+              queue.phase = "asked";
               queue.waiting = [...batch, ...queue.waiting];
               arm(name, queue, 0);
             }
@@ -151,7 +172,7 @@ export function createCompletions(parts: {
       return queues.size;
     },
     hurry() {
-      for (const [name, queue] of queues) if (!queue.writing) arm(name, queue, 0);
+      for (const [name, queue] of queues) if (queue.phase !== "writing") arm(name, queue, 0);
     },
     settled: () =>
       new Promise((resolve) => {
@@ -159,6 +180,10 @@ export function createCompletions(parts: {
         else waitingFor.push(resolve);
       }),
   };
+}
+
+function newQueue(run: RunRef, runId: string): Queue {
+  return { run, runId, waiting: [], isWanted: false, phase: "gathering", failures: 0, cancelTimer: () => {} };
 }
 
 /** The answer is null, or what is wrong with a damaged document, which is never written over (D-REC-2). */

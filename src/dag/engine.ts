@@ -88,7 +88,6 @@ export function createDagEngine(parts: DagEngineParts): DagEngine {
   const runs = createRunStore(store, (run) => session?.index.touched(run.dag, run.runKey));
   const handOuts = createHandOuts();
   const notices = createDagNotices(parts.reporting, () => config?.notify ?? null);
-  const pids = createPidStamps({ runs, proc, clock, log });
   const slots = createSlotQueue(log);
 
   const admissions = createAdmissions({
@@ -101,6 +100,15 @@ export function createDagEngine(parts: DagEngineParts): DagEngine {
     onStranger: () => session?.sweepSoon(),
   });
 
+  /** @returns whether one is to come */
+  const askPass = (run: RunRef): boolean => {
+    if (session?.ownership.owns(run) !== true) return false;
+    session.advancer.advance(run);
+    return true;
+  };
+
+  const pids = createPidStamps({ clock, askPass });
+
   const completions = createCompletions({
     runs,
     clock,
@@ -109,22 +117,21 @@ export function createDagEngine(parts: DagEngineParts): DagEngine {
     onStored(run, runId, ended) {
       for (const { claim } of ended) handOuts.remove(run, runId, claim);
     },
-    askPass(run) {
-      if (session?.ownership.owns(run) !== true) return false;
-      session.advancer.advance(run);
-      return true;
-    },
+    askPass,
   });
 
-  const onEnded = ({ run, runId, claim }: LaunchedClaim, end: TaskEnd): void => {
+  const onEnded = (launched: LaunchedClaim, end: TaskEnd): void => {
+    const { run, runId, claim } = launched;
     admissions.ended(run, runId, claim);
-    completions.add(run, runId, {
+    pids.remove(run, runId, [claim]);
+    const completion = {
       claim,
       proc,
       at: clock.wallNow() / 1000,
-      end: end.kind === "ran" ? { kind: "exited", ...end.result } : end,
+      end: end.kind === "ran" ? ({ kind: "exited", ...end.result } as const) : end,
       jitter: parts.random(),
-    });
+    };
+    completions.add(run, runId, completion, taskRuns.runsOthersLike(launched) ? "with others" : "at once");
   };
 
   const taskRuns = createTaskRuns({
@@ -170,6 +177,7 @@ export function createDagEngine(parts: DagEngineParts): DagEngine {
       taskRuns,
       admissions,
       completions,
+      pids,
       notices,
       slots,
       dags: () => [...dags.values()],

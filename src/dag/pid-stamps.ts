@@ -1,51 +1,46 @@
-import type { Logger } from "../contract/log.ts";
-import { failureText } from "../journal/drops.ts";
 import type { Clock } from "../platform/clock.ts";
 import { STAMP_GATHER_MS } from "./cadence.ts";
-import { type PidStamp, stampPids } from "./pid-stamp.rules.ts";
+import { type Claim, claimKey } from "./claim.rules.ts";
+import type { PidStamp } from "./pid-stamp.rules.ts";
 import { advanceLease } from "./run-key.rules.ts";
-import type { RunRef, RunStore } from "./run-store.ts";
+import type { RunRef } from "./run-store.ts";
 
-/** Writes the pids of launched tasks into their run, all of one burst together (6.3 step 6). Best effort: a lost one is only said. */
+/**
+ * Pids of launched tasks, on their way into their run with the next pass over it (6.3 step 6): one of their own is asked for only when none
+ * came for a while. Best effort: a task that is over by then is not said to have had one.
+ */
 export interface PidStamps {
   add(run: RunRef, runId: string, stamp: PidStamp): void;
+  /** What waits to be written. */
+  of(run: RunRef, runId: string): readonly PidStamp[];
+  /** They are written, or nobody looks for these processes any more. */
+  remove(run: RunRef, runId: string, claims: readonly Claim[]): void;
 }
 
-export function createPidStamps(parts: {
-  readonly runs: RunStore;
-  readonly proc: string;
-  readonly clock: Clock;
-  readonly log: Logger;
-}): PidStamps {
-  const { runs, proc, clock, log } = parts;
-  const gathered = new Map<string, { readonly run: RunRef; readonly runId: string; readonly stamps: PidStamp[] }>();
-
-  const write = async (name: string): Promise<void> => {
-    const burst = gathered.get(name);
-    gathered.delete(name);
-    if (burst === undefined) return;
-    const { run, runId, stamps } = burst;
-    const outcome = await runs.change<null>(run, (stored) => {
-      if (stored.kind !== "run" || stored.run.runId !== runId) return { kind: "keep", answer: null };
-      const stamped = stampPids(stored.run, proc, stamps, clock.wallNow() / 1000);
-      return stamped === stored.run ? { kind: "keep", answer: null } : { kind: "put", run: stamped, answer: null };
-    });
-    if (outcome.kind === "done") return;
-    log.warning(
-      `dag ${run.dag}: run ${run.runKey}: pids of ${stamps.length} task(s) could not be stored: ${failureText(outcome)}`,
-    );
-  };
+export function createPidStamps(parts: { readonly clock: Clock; readonly askPass: (run: RunRef) => void }): PidStamps {
+  const { clock, askPass } = parts;
+  const gathered = new Map<string, { readonly stamps: Map<string, PidStamp>; readonly cancelAsking: () => void }>();
+  const nameOf = ({ dag, runKey }: RunRef, runId: string): string => `${advanceLease(dag, runKey)}\0${runId}`;
 
   return {
     add(run, runId, stamp) {
-      const name = `${advanceLease(run.dag, run.runKey)}\0${runId}`;
+      const name = nameOf(run, runId);
+      const burst = gathered.get(name) ?? {
+        stamps: new Map(),
+        cancelAsking: clock.after(STAMP_GATHER_MS, () => askPass(run)),
+      };
+      gathered.set(name, burst);
+      burst.stamps.set(claimKey(stamp.claim), stamp);
+    },
+    of: (run, runId) => [...(gathered.get(nameOf(run, runId))?.stamps.values() ?? [])],
+    remove(run, runId, claims) {
+      const name = nameOf(run, runId);
       const burst = gathered.get(name);
-      if (burst !== undefined) {
-        burst.stamps.push(stamp);
-        return;
-      }
-      gathered.set(name, { run, runId, stamps: [stamp] });
-      clock.after(STAMP_GATHER_MS, () => void write(name));
+      if (burst === undefined) return;
+      for (const claim of claims) burst.stamps.delete(claimKey(claim));
+      if (burst.stamps.size > 0) return;
+      burst.cancelAsking();
+      gathered.delete(name);
     },
   };
 }

@@ -131,10 +131,17 @@ function fanOutOf(value: JsonValue, id: string): FanOut {
   return { ...rest, items, expandedAt: number(expandedAt ?? 0, `${entry}.expandedAt`) };
 }
 
+/** Bodies of records, which never change: most records of a run are in its next document too. */
+const bodies = new WeakMap<TaskRecord, JsonObject>();
+
 function recordBody(record: TaskRecord): JsonObject {
-  const body = withFloats(record, floats);
-  const { approval } = body;
-  return isObject(approval) ? { ...body, approval: withFloats(approval, ["at"]) } : body;
+  const known = bodies.get(record);
+  if (known !== undefined) return known;
+  const plain = withFloats(record, floats);
+  const { approval } = plain;
+  const body = isObject(approval) ? { ...plain, approval: withFloats(approval, ["at"]) } : plain;
+  bodies.set(record, body);
+  return body;
 }
 
 /** The same object where no float of it has a whole value, as almost always. */

@@ -36,8 +36,15 @@ export interface RunStore {
 
 /** @param onTouched told of each document that this node has changed, or may have changed */
 export function createRunStore(backend: Backend, onTouched: (run: RunRef) => void): RunStore {
-  /** Bodies this node has written are remembered by the store; what they say need not be read again. */
-  const written = new WeakMap<JsonObject, StoredRun>();
+  /** The store remembers the newest body of a run; what it says need not be made out again. */
+  const known = new WeakMap<JsonObject, StoredRun>();
+
+  const said = (body: JsonObject | null): StoredRun => {
+    if (body === null) return { kind: "absent" };
+    const stored = known.get(body) ?? decodeRun(body);
+    known.set(body, stored);
+    return stored;
+  };
 
   const change: RunStore["change"] = async (run, decide) => {
     let writes = false;
@@ -45,16 +52,11 @@ export function createRunStore(backend: Backend, onTouched: (run: RunRef) => voi
       writes = decided.kind !== "keep";
       if (decided.kind !== "put") return { kind: decided.kind, answer: decided.answer };
       const next = encodeRun(decided.run);
-      written.set(next, { kind: "run", run: decided.run });
+      known.set(next, { kind: "run", run: decided.run });
       return { kind: "put", body: next, answer: decided.answer };
     };
     const outcome = await onBackend(backend, ({ documents }) =>
-      documents.mutate(
-        runNamespace(run.dag),
-        run.runKey,
-        (body) => asBodies(decide((body === null ? undefined : written.get(body)) ?? storedRun(body))),
-        { remember: true },
-      ),
+      documents.mutate(runNamespace(run.dag), run.runKey, (body) => asBodies(decide(said(body))), { remember: true }),
     );
     if (writes && outcome.kind !== "failed") onTouched(run);
     return outcome;
@@ -65,15 +67,11 @@ export function createRunStore(backend: Backend, onTouched: (run: RunRef) => voi
     keys: (dag) => onBackend(backend, ({ documents }) => documents.keys(runNamespace(dag))),
     async read({ dag, runKey }) {
       const read = await onBackend(backend, ({ documents }) => documents.read(runNamespace(dag), runKey));
-      return read.kind === "done" ? { kind: "done", value: storedRun(read.value.body) } : read;
+      return read.kind === "done" ? { kind: "done", value: said(read.value.body) } : read;
     },
     create: (run) =>
       change<"created" | "exists">(run, (stored) =>
         stored.kind === "absent" ? { kind: "put", run, answer: "created" } : { kind: "keep", answer: "exists" },
       ),
   };
-}
-
-function storedRun(body: JsonObject | null): StoredRun {
-  return body === null ? { kind: "absent" } : decodeRun(body);
 }

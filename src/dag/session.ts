@@ -16,6 +16,7 @@ import { type Creation, createCreation } from "./creation.ts";
 import type { HandOuts } from "./hand-outs.ts";
 import type { DagNotices } from "./notices.ts";
 import { createOwnership, type Ownership } from "./ownership.ts";
+import type { PidStamps } from "./pid-stamps.ts";
 import { sweepQueues } from "./queue-sweep.ts";
 import { prepareRecovery } from "./recovery-artifacts.ts";
 import { retainRuns } from "./retention.ts";
@@ -62,6 +63,7 @@ export interface SessionParts {
   readonly taskRuns: TaskRuns;
   readonly admissions: Admissions;
   readonly completions: Completions;
+  readonly pids: PidStamps;
   readonly pools: () => TaskPools | null;
   readonly notices: DagNotices;
   readonly processes: Processes;

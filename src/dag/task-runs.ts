@@ -44,6 +44,8 @@ export interface TaskRuns {
   cancelUnstarted(): void;
   /** Stops what runs for a claim, as cancelled; or never starts it (T2). */
   cancel(run: RunRef, runId: string, claim: Claim): void;
+  /** Whether other instances of the same fan-out run, or wait to be started. */
+  runsOthersLike(launched: LaunchedClaim): boolean;
   /** No reporter fires any more (D-STP-3). */
   silence(): void;
   output(run: RunRef, taskKey: string): LiveOutput | null;
@@ -188,6 +190,13 @@ export function createTaskRuns(parts: TaskRunsParts): TaskRuns {
         const { launched } = own;
         if (launched.runId === runId && claimKey(launched.claim) === claimKey(claim)) cancel(own);
       }
+    },
+    runsOthersLike({ runId, claim: { taskId, taskKey } }) {
+      for (const those of live.values())
+        for (const { launched } of those)
+          if (launched.runId === runId && launched.claim.taskId === taskId && launched.claim.taskKey !== taskKey)
+            return true;
+      return false;
     },
     silence() {
       silent = true;

@@ -26,6 +26,11 @@ export interface DocumentText {
   readonly version: string | null;
 }
 
+export type SwappedText =
+  | { readonly swapped: true; readonly version: string | null }
+  /** Another one was there. */
+  | { readonly swapped: false; readonly current: DocumentText };
+
 /**
  * What a store does, as plain synchronous functions on texts and bytes. The asynchronous store is this plus a way to call it:
  * worker threads for the file system, a function call for memory.
@@ -64,7 +69,7 @@ export interface Engine {
     readonly key: string;
     readonly version: string | null;
     readonly text: string | null;
-  }): { readonly swapped: boolean; readonly current: DocumentText };
+  }): SwappedText;
   listDocuments(args: { readonly namespace: string }): readonly string[];
   documentKeys(args: { readonly namespace: string }): Names;
   namespaceNames(args: { readonly prefix: string }): Names;

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { isObject, type JsonObject, type JsonValue } from "./json.ts";
-import { BadJson, type Encoded, encodeJson, parseJson } from "./json-text.ts";
+import { BadJson, type Encoded, encodeJson, parseJson, type WrittenParts } from "./json-text.ts";
 
 /** The scheme this build writes, and the only one it reads (LAY-4). */
 export const SCHEMA_VERSION = "v1";
@@ -12,9 +12,17 @@ export type Decoded =
   | { readonly kind: "foreign"; readonly schemaVersion: string }
   | { readonly kind: "damaged"; readonly reason: "unreadable-or-invalid-json" | "unknown-schema" };
 
+/** Depth of what the members of a record's or document's data hold: envelope, data, member, and this. */
+const ENTRY_DEPTH = 4;
+
+/** Remembers the texts of the entries of one document, such as the tasks of a run, from one writing to the next. */
+export function writtenEntries(): WrittenParts {
+  return { depth: ENTRY_DEPTH, texts: new WeakMap() };
+}
+
 /** Text of a record or document (FMT-1). */
-export function encodeEnvelope(data: JsonObject): Encoded {
-  return encodeJson({ data, schemaVersion: SCHEMA_VERSION });
+export function encodeEnvelope(data: JsonObject, written: WrittenParts | null = null): Encoded {
+  return encodeJson({ data, schemaVersion: SCHEMA_VERSION }, written);
 }
 
 export function decodeEnvelope(text: string): Decoded {

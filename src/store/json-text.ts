@@ -16,12 +16,23 @@ export type Encoded =
   | { readonly kind: "not portable"; readonly problem: string };
 
 /**
+ * Texts of the objects at one depth of a value that is written over and over, mostly as it was. An object never changes once it was
+ * written; the outermost has depth 1.
+ */
+export interface WrittenParts {
+  readonly depth: number;
+  readonly texts: WeakMap<JsonObject, string>;
+}
+
+/**
  * Writes a value in the one form every writer of a store uses (FMT-2, FMT-3): no spaces, keys by code point, ASCII only,
  * floats with `.0` or a two-digit exponent.
+ *
+ * @param written what need not be written again, and gets what is
  */
-export function encodeJson(value: JsonValue): Encoded {
+export function encodeJson(value: JsonValue, written: WrittenParts | null = null): Encoded {
   try {
-    return { kind: "text", text: write(value, 1) };
+    return { kind: "text", text: write(value, 1, written) };
   } catch (error) {
     if (error instanceof NotPortable) return { kind: "not portable", problem: error.message };
     throw error;
@@ -31,7 +42,7 @@ export function encodeJson(value: JsonValue): Encoded {
 class NotPortable extends Error {}
 
 /** @param depth what `value` would have if it is a container; the outermost has 1 */
-function write(value: JsonValue, depth: number): string {
+function write(value: JsonValue, depth: number, written: WrittenParts | null): string {
   switch (typeof value) {
     case "string":
       return writeString(value);
@@ -47,18 +58,27 @@ function write(value: JsonValue, depth: number): string {
       if (value === null) return "null";
       if (value instanceof JsonFloat) return writeFloat(value.value);
       if (depth > WRITTEN_DEPTH_MAX) throw new NotPortable(`nested more than ${WRITTEN_DEPTH_MAX} levels deep`);
-      return isArray(value) ? `[${value.map((item) => write(item, depth + 1)).join(",")}]` : writeObject(value, depth);
+      if (isArray(value)) return `[${value.map((item) => write(item, depth + 1, written)).join(",")}]`;
+      return written?.depth === depth ? writeOnce(value, written) : writeObject(value, depth, written);
     default:
       throw new NotPortable(`a value of type ${typeof value} is not JSON`);
   }
 }
 
-function writeObject(value: JsonObject, depth: number): string {
+function writeOnce(value: JsonObject, written: WrittenParts): string {
+  const known = written.texts.get(value);
+  if (known !== undefined) return known;
+  const text = writeObject(value, written.depth, null);
+  written.texts.set(value, text);
+  return text;
+}
+
+function writeObject(value: JsonObject, depth: number, written: WrittenParts | null): string {
   const members: string[] = [];
   for (const key of Object.keys(value).sort(compareCodePoints)) {
     const item = value[key];
     if (item === undefined) throw new NotPortable(`key ${JSON.stringify(key)} has no value`);
-    members.push(`${writeString(key)}:${write(item, depth + 1)}`);
+    members.push(`${writeString(key)}:${write(item, depth + 1, written)}`);
   }
   return `{${members.join(",")}}`;
 }

@@ -175,7 +175,7 @@ export interface Documents {
    * Reads, decides, writes, and starts over with the newer document whenever another writer was faster (DOC-2). Calls for one
    * document run one after the other in this process. `decide` must be pure: it may be called several times.
    *
-   * @param options `remember`: for a document that mostly one process changes, and often. What it wrote last stands for the read that
+   * @param options `remember`: for a document that mostly one process changes, and often. What it wrote or read last stands for the read that
    *   a change begins with; the newest few documents are remembered.
    */
   mutate<T>(

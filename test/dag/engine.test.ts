@@ -86,6 +86,59 @@ describe("a run", () => {
     expect(fleet.launched.at(-1)?.taskKey).toBe("join");
   });
 
+  test("stores how the instances of a fan-out ended a few at a time, and the last ones at once (D-CLM-10)", async () => {
+    const count = 20;
+    const items = Array.from({ length: count }, (_, index) => index);
+    const { fleet, node } = await oneRun(
+      `
+      - {id: src, command: src}
+      - {id: each, dependsOn: [src], expand: {fromTask: src, key: list}, command: each}
+      - {id: join, dependsOn: [each], command: join}
+`,
+      {
+        src: () => ({ push: { list: JSON.stringify(items) } }),
+        each: ({ taskKey }) => ({ seconds: 10 + Number(taskKey.split("#")[1]) / 100 }),
+      },
+    );
+    await fleet.until(10);
+    let writes = 0;
+    node.conduct = (operation) => {
+      if (operation === "swapDocument") writes++;
+      return { kind: "answer" };
+    };
+    await fleet.until(20);
+    const ends = items.map((index) => fleet.task("d", `each#${index}`)?.finishedAt ?? 0);
+    expect(ends.toSorted((a, b) => a - b)).toEqual(ends);
+    expect(fleet.task("d", "join")?.startedAt).toBeCloseTo(ends.at(-1) ?? 0, 3);
+    expect(fleet.run("d").state).toBe("success");
+    expect(writes).toBeGreaterThan(2);
+    expect(writes).toBeLessThan(count / 3);
+  });
+
+  test("has the pids of what lives for a moment, written with whatever else there is to write (6.3)", async () => {
+    const fleet = startFleet({
+      at,
+      yaml: `dags:
+  - name: d
+    tasks:
+      - {id: short, command: short}
+      - {id: long, dependsOn: [short], command: long}
+`,
+      commands: { short: () => ({ seconds: 0.01 }), long: () => ({ seconds: 60 }) },
+    });
+    const node = fleet.start("a");
+    await fleet.until(1);
+    let writes = 0;
+    node.conduct = (operation) => {
+      if (operation === "swapDocument") writes++;
+      return { kind: "answer" };
+    };
+    await trigger(node, "d");
+    await fleet.until(5);
+    expect(fleet.task("d", "long")?.pid).toBeTypeOf("number");
+    expect(writes).toBe(4); // the run, the first claim, its end and the second claim, the second pid
+  });
+
   test("keeps its items, whatever the source publishes later (D-MAP-5)", async () => {
     const { fleet, node } = await oneRun(
       `

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { compareCodePoints, JsonFloat, type JsonValue, jsonFloat, plainJson } from "../../src/store/json.ts";
-import { BadJson, encodeJson, parseJson } from "../../src/store/json-text.ts";
+import { BadJson, encodeJson, parseJson, type WrittenParts } from "../../src/store/json-text.ts";
 
 function text(value: JsonValue): string {
   const encoded = encodeJson(value);
@@ -47,6 +47,20 @@ describe("writing", () => {
     [5e-324, "5e-324"],
   ])("%s is written as %s (FMT-4)", (value, expected) => {
     expect(text(value)).toBe(expected);
+  });
+
+  test("an object that was written before is not written again, and the text is the same", () => {
+    const written: WrittenParts = { depth: 2, texts: new WeakMap() };
+    const kept = { z: [1, { b: "é" }], a: jsonFloat(2) };
+    const values: readonly JsonValue[] = [
+      { kept, gone: { kept: 1 } },
+      { b: kept, kept: { kept: 2 }, list: [kept, { deep: kept }] },
+    ];
+    for (const value of values) expect(encodeJson(value, written)).toEqual(encodeJson(value));
+    expect(written.texts.get(kept)).toBe('{"a":2.0,"z":[1,{"b":"\\u00e9"}]}');
+    written.texts.set(kept, "as it was");
+    expect(encodeJson([kept, [kept]], written)).toEqual({ kind: "text", text: `[as it was,[${text(kept)}]]` });
+    expect(encodeJson({ bad: { n: Number.NaN } }, written)).toEqual(encodeJson({ bad: { n: Number.NaN } }));
   });
 
   test("what other implementations could not read is refused before anything is written (FMT-5)", () => {

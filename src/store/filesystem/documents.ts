@@ -36,7 +36,7 @@ export function openDocuments(volume: Volume): DocumentFiles {
         const bytes = text === null ? null : Buffer.from(text, "utf8");
         if (bytes !== null) writeWhole(volume, path + DOCUMENT_SUFFIX, bytes, "flush");
         else if (found !== null) deleteDocument(volume, path + DOCUMENT_SUFFIX);
-        return { swapped: true, current: { text, version: bytes === null ? null : versionOf(bytes) } };
+        return { swapped: true, version: bytes === null ? null : versionOf(bytes) };
       });
     },
 

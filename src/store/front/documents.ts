@@ -1,32 +1,40 @@
 import type { DocumentText } from "../engine.ts";
-import { decodeEnvelope, encodeEnvelope } from "../envelope.ts";
+import { decodeEnvelope, encodeEnvelope, writtenEntries } from "../envelope.ts";
 import type { JsonObject } from "../json.ts";
+import type { Encoded } from "../json-text.ts";
 import { DOCUMENT_ATTEMPTS_MAX, OPERATION_DEADLINE_MS, REMEMBERED_DOCUMENTS_MAX } from "../limits.ts";
 import { recentlyUsed } from "../recently-used.ts";
-import type { Change, DocumentState, Documents, Outcome, Swap } from "../store.ts";
+import type { Change, DocumentState, Documents, Outcome, Patience, Swap } from "../store.ts";
 import { type Call, done, notPortable, whenDone } from "./call.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 
 export function documentsOver(call: Call, elapsedNow: () => number): Documents {
   const inTurn = oneAtATime();
-  const lastWritten = recentlyUsed<string, DocumentState>(REMEMBERED_DOCUMENTS_MAX);
+  const lastKnown = recentlyUsed<string, DocumentState>(REMEMBERED_DOCUMENTS_MAX);
+  const entries = writtenEntries();
 
   const read: Documents["read"] = async (namespace, key, options) =>
     whenDone(await call("readDocument", { namespace, key }, options), documentState);
 
-  const swap: Documents["swap"] = async (namespace, key, version, body, options) => {
-    const encoded = body === null ? null : encodeEnvelope(body);
+  const swapText = async (
+    { namespace, key }: { readonly namespace: string; readonly key: string },
+    version: string | null,
+    encoded: Encoded | null,
+    options: Patience | undefined,
+  ): Promise<Outcome<Swap>> => {
     if (encoded?.kind === "not portable") return notPortable(encoded);
     const outcome = await call("swapDocument", { namespace, key, version, text: encoded?.text ?? null }, options);
     return whenDone(
       outcome,
-      ({ swapped, current }): Swap =>
-        swapped ? { kind: "swapped", version: current.version } : { kind: "conflict", current: documentState(current) },
+      (answer): Swap =>
+        answer.swapped
+          ? { kind: "swapped", version: answer.version }
+          : { kind: "conflict", current: documentState(answer.current) },
     );
   };
 
   /**
-   * With `remember` it begins with what this process wrote last, which is as good as a read for a decision to write: the swap fails if
+   * With `remember` it begins with what this process wrote or read last, which is as good as a read for a decision to write: the swap fails if
    * the document is another one by now. That it be left alone only the document itself can say.
    *
    * @param untilMs on the elapsed clock: the attempts share one deadline
@@ -40,8 +48,8 @@ export function documentsOver(call: Call, elapsedNow: () => number): Documents {
   ): Promise<Outcome<T>> => {
     const left = () => ({ deadlineMs: untilMs - elapsedNow() });
     const id = `${namespace}\0${key}`;
-    const remembered = remember ? lastWritten.get(id) : undefined;
-    lastWritten.delete(id); // until it is known what the document has become
+    const remembered = remember ? lastKnown.get(id) : undefined;
+    lastKnown.delete(id); // until it is known what the document has become
     let current = remembered;
     for (let attempt = 0; attempt < DOCUMENT_ATTEMPTS_MAX; attempt++) {
       if (current === undefined) {
@@ -51,15 +59,19 @@ export function documentsOver(call: Call, elapsedNow: () => number): Documents {
       }
       const change = decide(current.body);
       if (change.kind === "keep" || (change.kind === "delete" && current.body === null)) {
-        if (current !== remembered) return done(change.answer);
+        if (current !== remembered) {
+          if (remember) lastKnown.set(id, current);
+          return done(change.answer);
+        }
         current = undefined;
         continue;
       }
       const body = change.kind === "put" ? change.body : null;
-      const swapped = await swap(namespace, key, current.version, body, left());
+      const encoded = body === null ? null : encodeEnvelope(body, remember ? entries : null);
+      const swapped = await swapText({ namespace, key }, current.version, encoded, left());
       if (swapped.kind !== "done") return swapped;
       if (swapped.value.kind === "swapped") {
-        if (remember && body !== null) lastWritten.set(id, { body, version: swapped.value.version });
+        if (remember && body !== null) lastKnown.set(id, { body, version: swapped.value.version });
         return done(change.answer);
       }
       current = swapped.value.current;
@@ -70,7 +82,8 @@ export function documentsOver(call: Call, elapsedNow: () => number): Documents {
 
   return {
     read,
-    swap,
+    swap: (namespace, key, version, body, options) =>
+      swapText({ namespace, key }, version, body === null ? null : encodeEnvelope(body), options),
     peek: async (namespace, key, options) => whenDone(await call("peekDocument", { namespace, key }, options), bodyOf),
     mutate: (namespace, key, decide, options) => {
       const untilMs = elapsedNow() + (options?.deadlineMs ?? OPERATION_DEADLINE_MS);

@@ -109,7 +109,7 @@ export function memoryEngine(medium: MemoryMedium, writer: string, clock: { wall
       const documents = medium.documents.get(namespace) ?? new Map<string, string>();
       if (text !== null) medium.documents.set(namespace, documents.set(key, text));
       else if (documents.delete(key) && documents.size === 0) medium.documents.delete(namespace);
-      return { swapped: true, current: { text, version: text } };
+      return { swapped: true, version: text };
     },
 
     listDocuments: ({ namespace }) => [...(medium.documents.get(namespace) ?? [])].sort(byKey).map(([, text]) => text),
