@@ -174,6 +174,8 @@ export function catchUpOwed(world: World): Invariant {
     account.launched.push(slot);
     account.triedAt = world.time.now();
     if (isInGap(slot)) return null;
+    // A cycle that a pause cut left its checkpoint open, and a later gap is counted from there, live fires included (CAT-25).
+    if (account.disturbed && gaps.length > 0) return null;
     const before = account.launched.filter((one) => !isInGap(one)).length - 1;
     const expected = owed[before];
     // Nodes share a job's checkpoint: another one's cycle may begin earlier than this one's count.
