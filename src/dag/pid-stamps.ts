@@ -19,16 +19,14 @@ export interface PidStamps {
 
 export function createPidStamps(parts: { readonly clock: Clock; readonly askPass: (run: RunRef) => void }): PidStamps {
   const { clock, askPass } = parts;
-  const gathered = new Map<string, { readonly stamps: Map<string, PidStamp>; readonly cancelAsking: () => void }>();
+  const gathered = new Map<string, { readonly stamps: Map<string, PidStamp>; cancelAsking: () => void }>();
+  const askLater = (run: RunRef): (() => void) => clock.after(STAMP_GATHER_MS, () => askPass(run));
   const nameOf = ({ dag, runKey }: RunRef, runId: string): string => `${advanceLease(dag, runKey)}\0${runId}`;
 
   return {
     add(run, runId, stamp) {
       const name = nameOf(run, runId);
-      const burst = gathered.get(name) ?? {
-        stamps: new Map(),
-        cancelAsking: clock.after(STAMP_GATHER_MS, () => askPass(run)),
-      };
+      const burst = gathered.get(name) ?? { stamps: new Map(), cancelAsking: askLater(run) };
       gathered.set(name, burst);
       burst.stamps.set(claimKey(stamp.claim), stamp);
     },
@@ -38,9 +36,9 @@ export function createPidStamps(parts: { readonly clock: Clock; readonly askPass
       const burst = gathered.get(name);
       if (burst === undefined) return;
       for (const claim of claims) burst.stamps.delete(claimKey(claim));
-      if (burst.stamps.size > 0) return;
       burst.cancelAsking();
-      gathered.delete(name);
+      if (burst.stamps.size === 0) gathered.delete(name);
+      else burst.cancelAsking = askLater(run); // they came while those were being written
     },
   };
 }
