@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { closeSync, fsyncSync, mkdtempSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Config } from "../src/config/model.ts";
@@ -54,9 +54,45 @@ async function chainRows(folder: string): Promise<BenchRow[]> {
     (_, n) => `      - {id: t${n}, command: "true"${n === 0 ? "" : `, dependsOn: [t${n - 1}]`}}\n`,
   );
   const config = configOf(`state: {path: /nowhere}\ndags:\n  - name: bench\n    tasks:\n${tasks.join("")}`);
-  return rows(`a chain of ${CHAIN}`, CHAIN, config, folder, async () => {
+  const what = `a chain of ${CHAIN}`;
+  const figures = await rows(what, CHAIN, config, folder, async () => {
     for (let task = 0; task < CHAIN; task++) await bareBurst(1);
   });
+  return [...figures, flushedRow(what, figures, folder)];
+}
+
+/**
+ * Between one task of a chain and the next there is a write that must have reached the disk (D-INT-8): no scheduler that keeps its
+ * promises is faster than a process and such a write, of a file of half the size the document has in the end.
+ */
+function flushedRow(what: string, figures: readonly BenchRow[], folder: string): BenchRow {
+  const [task] = figures;
+  const kib = figures.find(({ unit }) => unit === "KiB")?.ours ?? Number.NaN;
+  const bytes = Buffer.alloc(Math.round((kib * 1024) / 2));
+  const started = performance.now();
+  for (let write = 0; write < CHAIN; write++) replaceFlushed(folder, bytes);
+  const floor = (task?.floor ?? Number.NaN) + (performance.now() - started) / CHAIN;
+  const ours = task?.ours ?? Number.NaN;
+  return {
+    name: `${what}: a task of it, beside a process and one flushed write`,
+    ours,
+    floor,
+    unit: "ms",
+    ratio: ours / floor,
+  };
+}
+
+/** A whole file in the place of another, and certainly there afterwards. */
+function replaceFlushed(folder: string, bytes: Uint8Array): void {
+  const temporary = join(folder, "new");
+  const file = openSync(temporary, "w");
+  writeSync(file, bytes);
+  fsyncSync(file);
+  closeSync(file);
+  renameSync(temporary, join(folder, "whole"));
+  const directory = openSync(folder, "r");
+  fsyncSync(directory);
+  closeSync(directory);
 }
 
 async function rows(
@@ -112,6 +148,7 @@ async function wholeRun(config: Config, path: string): Promise<RunFigures> {
     log: quiet,
   });
   if (opened.kind !== "done") throw new Error("the store did not open");
+  await allThreadsStarted(opened.value);
   const writeMs: number[] = [];
   const store = counted(opened.value, writeMs);
   const events = createEvents(quiet);
@@ -154,6 +191,11 @@ async function wholeRun(config: Config, path: string): Promise<RunFigures> {
   await store.close(5_000);
   const sorted = writeMs.toSorted((a, b) => a - b);
   return { wallMs, writes: writeMs.length, writeMs: sorted[Math.floor(sorted.length / 2)] ?? Number.NaN, bytes };
+}
+
+/** A daemon's store has been at work for long: that its threads start is no part of a run. */
+async function allThreadsStarted({ leases, documents }: Store): Promise<void> {
+  await Promise.all([leases.read("none"), documents.read("none", "none")]);
 }
 
 /** The store, with the time of each change of a run's document that wrote something. */

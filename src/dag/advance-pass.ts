@@ -205,7 +205,7 @@ async function decide(
     for (const { claim, reason } of decided.refused)
       log.warning(`dag ${run.dag}: run ${run.runKey}: ${claim.taskKey} was not let in by its pool: ${reason}`);
     const written = decided.stamps.map(({ claim }) => claim);
-    parts.pids.remove(run, decided.pass.document.runId, written);
+    if (written.length > 0) parts.pids.remove(run, decided.pass.document.runId, written);
     learn(run, decided.pass, living, memory, parts);
   }
   return decided;

@@ -17,21 +17,16 @@ export interface PidStamps {
   remove(run: RunRef, runId: string, claims: readonly Claim[]): void;
 }
 
-interface Burst {
-  readonly stamps: Map<string, PidStamp>;
-  cancelAsking: () => void;
-}
-
 export function createPidStamps(parts: { readonly clock: Clock; readonly askPass: (run: RunRef) => void }): PidStamps {
   const { clock, askPass } = parts;
-  const gathered = new Map<string, Burst>();
-  const askSoon = (run: RunRef) => clock.after(STAMP_GATHER_MS, () => askPass(run));
+  const gathered = new Map<string, { readonly stamps: Map<string, PidStamp>; cancelAsking: () => void }>();
+  const askLater = (run: RunRef): (() => void) => clock.after(STAMP_GATHER_MS, () => askPass(run));
   const nameOf = ({ dag, runKey }: RunRef, runId: string): string => `${advanceLease(dag, runKey)}\0${runId}`;
 
   return {
     add(run, runId, stamp) {
       const name = nameOf(run, runId);
-      const burst: Burst = gathered.get(name) ?? { stamps: new Map(), cancelAsking: askSoon(run) };
+      const burst = gathered.get(name) ?? { stamps: new Map(), cancelAsking: askLater(run) };
       gathered.set(name, burst);
       burst.stamps.set(claimKey(stamp.claim), stamp);
     },
@@ -43,7 +38,7 @@ export function createPidStamps(parts: { readonly clock: Clock; readonly askPass
       for (const claim of claims) burst.stamps.delete(claimKey(claim));
       burst.cancelAsking();
       if (burst.stamps.size === 0) gathered.delete(name);
-      else burst.cancelAsking = askSoon(run); // those that came while a pass was under way
+      else burst.cancelAsking = askLater(run); // they came while those were being written
     },
   };
 }
