@@ -1,13 +1,18 @@
 import { bootOnce } from "./invariants/boot-once.ts";
 import { catchUpOwed } from "./invariants/catch-up.ts";
 import { clusterOverlap } from "./invariants/cluster-overlap.ts";
+import { dagRecords } from "./invariants/dag-records.ts";
+import { dagRetention } from "./invariants/dag-retention.ts";
+import { dagRunsEnd } from "./invariants/dag-runs-end.ts";
 import { fencesRise } from "./invariants/fences.ts";
 import { forbidOverlap } from "./invariants/forbid-overlap.ts";
 import { type Invariant, troubleBook } from "./invariants/invariant.ts";
 import { launchBound } from "./invariants/launch-bound.ts";
+import { poolSlots } from "./invariants/pool-slots.ts";
 import { retriesOnce } from "./invariants/retries.ts";
 import { runsAccounted } from "./invariants/runs-accounted.ts";
-import { heal, letThingsGoWrong } from "./mischief.ts";
+import { tasksOnce } from "./invariants/tasks-once.ts";
+import { decideGates, heal, letThingsGoWrong } from "./mischief.ts";
 import { seededRandom } from "./world/random.ts";
 import type { Figures } from "./world/transcript.ts";
 import { createWorld, type Setup } from "./world/world.ts";
@@ -39,6 +44,8 @@ export function setupOf(seed: number): Setup {
     hosts: random.pick([1, 1, 1, 3]),
     jobs: random.between(3, 9),
     policy: random.pick(["degrade", "degrade", "fail-closed"]),
+    dags: random.pick([0, 1, 1, 2, 3]),
+    pools: random.pick([0, 0, 1, 2]),
   };
 }
 
@@ -59,11 +66,16 @@ export async function simulate(setup: Setup, span: Span): Promise<Simulated> {
     runsAccounted(world),
     bootOnce(world, trouble),
     fencesRise(world.medium),
+    tasksOnce(world, trouble),
+    dagRecords(),
+    dagRunsEnd(world, trouble),
+    dagRetention(world),
+    poolSlots(world, trouble),
   ];
   let broken: BrokenPromise | null = null;
   const judge = ({ promise }: Invariant, wrong: string | null): void => {
     if (wrong === null || broken !== null) return;
-    const words = /\bjob\d+\b/.exec(wrong) ?? [];
+    const words = /\b(?:job|pooled|dag|pool)\d+\b/.exec(wrong) ?? [];
     broken = new BrokenPromise(
       [
         `${promise}: ${wrong}`,
@@ -75,6 +87,7 @@ export async function simulate(setup: Setup, span: Span): Promise<Simulated> {
           "store:",
           "owner",
           "healed",
+          "edited",
         ]),
         "",
         `replay: SIM_SEED=${setup.seed} npx vitest run test/sim`,
@@ -92,6 +105,7 @@ export async function simulate(setup: Setup, span: Span): Promise<Simulated> {
 
   const beganAt = world.time.now();
   for (const place of world.places) world.startDaemon(place);
+  decideGates(world);
   letThingsGoWrong(world, beganAt + span.wrongHours * HOUR);
   await world.pass(span.wrongHours * HOUR, look);
   heal(world);
