@@ -18,12 +18,16 @@ import type { RunIndex } from "./run-index.ts";
  *   U2. What the store does not tell is asked again; nothing is taken for "nothing missed".
  *   U3. With an offset, the checkpoint is written before the wait (D-CAT-3), and closed after the last creation.
  *   U4. After the wait everything is asked again; what does not hold any more leaves the checkpoint open.
+ *   U5. No run of a later date is created before what is owed is, or stands in a checkpoint: its date would hide the missed ones from the
+ *       start after a crash.
  */
 export interface DagCatchUp {
-  /** The DAG may owe runs up to now. */
-  wanted(dag: string): void;
+  /** The DAG may owe runs, of dates up to `until`, by default up to now. */
+  wanted(dag: string, until?: EpochMs): void;
   /** Evaluates what is wanted and could not be yet. */
   tryAgain(): void;
+  /** Whether a date that has come due, and is this node's to create, has to wait until it is told `onDecided` (U5). */
+  mustWait(dag: string, date: EpochMs): boolean;
   /** Between two creations, and out of every wait. Resolves when nothing goes on. */
   stop(): Promise<void>;
 }
@@ -37,6 +41,8 @@ export interface CatchUpParts {
   readonly dag: (name: string) => DagConfig | null;
   /** Whether this node creates the DAG's scheduled runs (D-SCH-5). */
   readonly mayCreate: (dag: DagConfig) => boolean;
+  /** Dates that have come due wait no more. */
+  readonly onDecided: () => void;
 }
 
 export function createCatchUp(parts: CatchUpParts): DagCatchUp {
@@ -44,6 +50,7 @@ export function createCatchUp(parts: CatchUpParts): DagCatchUp {
   /** Up to which instant each DAG is to be looked at; null up to the next look. */
   const upTo = new Map<string, EpochMs | null>();
   const underWay = new Map<string, Promise<void>>();
+  const undecided = new Set<string>();
   const sleepers = new Set<() => void>();
   let stopped = false;
 
@@ -53,10 +60,16 @@ export function createCatchUp(parts: CatchUpParts): DagCatchUp {
     return dag !== null && dag.timing !== null && dag.enabled && dag.onMissed !== "skip" ? dag : null;
   };
 
-  const write = async (dag: string, kind: Checkpoint["kind"], watermark: EpochMs | null): Promise<void> => {
+  /** @returns whether it is on disk */
+  const write = async (dag: string, kind: Checkpoint["kind"], watermark: EpochMs | null): Promise<boolean> => {
     const written = await appendCheckpoint(backend, dag, { kind, at: clock.wallNow(), watermark });
-    if (written.kind !== "done")
-      log.warning(`dag ${dag}: the catch-up checkpoint (${kind}) could not be stored: ${failureText(written)}`);
+    if (written.kind === "done") return true;
+    log.warning(`dag ${dag}: the catch-up checkpoint (${kind}) could not be stored: ${failureText(written)}`);
+    return false;
+  };
+
+  const decide = (dag: string): void => {
+    if (undecided.delete(dag)) parts.onDecided();
   };
 
   const sleep = (ms: number): Promise<void> =>
@@ -98,7 +111,8 @@ export function createCatchUp(parts: CatchUpParts): DagCatchUp {
     const offset = offsetMs === 0 ? "" : `, ${offsetMs / 1000} s from now`;
     log.info(`dag ${name}: catch-up replays ${instants.length} missed run(s)${offset}`);
     if (offsetMs > 0) {
-      await write(name, "open", watermark); // U3
+      if (!(await write(name, "open", watermark))) return false; // U3
+      decide(name);
       await sleep(offsetMs);
     }
     for (const date of instants) {
@@ -123,12 +137,15 @@ export function createCatchUp(parts: CatchUpParts): DagCatchUp {
     const work = evaluate(name, asked ?? clock.wallNow())
       .then((outcome) => {
         if (upTo.get(name) !== asked) return; // asked again meanwhile
+        if (outcome === "later") return;
         if (outcome === "decided") upTo.delete(name);
-        else if (outcome === "not ours") upTo.set(name, null);
+        else upTo.set(name, null);
+        decide(name);
       })
       .catch((error: unknown) => {
         // Said once and not tried again: it would fail the same way (D-SCH-6).
         upTo.delete(name);
+        decide(name);
         log.error(`dag ${name}: catch-up failed: ${error instanceof Error ? (error.stack ?? error.message) : error}`);
       })
       .finally(() => {
@@ -138,14 +155,22 @@ export function createCatchUp(parts: CatchUpParts): DagCatchUp {
     underWay.set(name, work);
   };
 
+  const wanted = (name: string, until = clock.wallNow()): void => {
+    if (eligible(name) === null) return;
+    upTo.set(name, until); // U1
+    undecided.add(name);
+    begin(name);
+  };
+
   return {
-    wanted(name) {
-      if (eligible(name) === null) return;
-      upTo.set(name, clock.wallNow()); // U1
-      begin(name);
-    },
+    wanted,
     tryAgain() {
       for (const name of upTo.keys()) begin(name);
+    },
+    mustWait(name, date) {
+      // It was another node's so far: what that one has left undone ends before this date.
+      if (upTo.get(name) === null) wanted(name, date - 1);
+      return undecided.has(name);
     },
     async stop() {
       stopped = true;

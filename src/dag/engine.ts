@@ -150,7 +150,7 @@ export function createDagEngine(parts: DagEngineParts): DagEngine {
       slots.add(due, slot);
       session?.slotsDue();
     },
-    onGap: (name) => session?.catchUp.wanted(name),
+    onGap: (name, until) => session?.catchUp.wanted(name, until - 1),
   });
 
   const storeChanged = (): void => {

@@ -16,14 +16,14 @@ export function createDagSchedules(parts: {
   readonly clock: Clock;
   readonly log: Logger;
   readonly onDue: (dag: string, slot: EpochMs) => void;
-  /** Slots were passed over (D-SCH-7). */
-  readonly onGap: (dag: string) => void;
+  /** Slots before `until` were passed over (D-SCH-7). */
+  readonly onGap: (dag: string, until: EpochMs) => void;
 }): DagSchedules {
   const prefix = "dag:";
   const dagOf = (name: string): string => name.slice(prefix.length);
   const loop = createFireLoop(parts.clock, parts.log, {
     onDue: (name, slot) => parts.onDue(dagOf(name), slot),
-    onGap: (name) => parts.onGap(dagOf(name)),
+    onGap: (name, { until }) => parts.onGap(dagOf(name), until),
     onMinute: () => undefined,
   });
   return {

@@ -97,7 +97,7 @@ export function openSession(parts: SessionParts): Session {
     prepare: (run) => prepareRecovery(run, { backend, runs, ownership, clock, log }),
   });
   const creation = createCreation({ ...parts, runs, ownership, advancer });
-  const catchUp = createCatchUp({ ...parts, backend, index, creation });
+  const catchUp = createCatchUp({ ...parts, backend, index, creation, onDecided: () => creator.soon() });
   const adoption: Adoption = createAdoption({
     ...parts,
     runs,
@@ -115,6 +115,7 @@ export function openSession(parts: SessionParts): Session {
     const all = await slots.serve(async (name, slot) => {
       const due = dag(name);
       if (stops() || due === null || due.timing === null || !due.enabled || !parts.mayCreate(due)) return "not for us";
+      if (catchUp.mustWait(name, slot)) return "not yet";
       return creation.ofDate(due, "scheduled", slot);
     });
     if (all || stops()) return;

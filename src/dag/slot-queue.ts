@@ -11,8 +11,12 @@ import { WAITING_SLOTS_MAX } from "./cadence.ts";
  */
 export interface SlotQueue {
   add(dag: DagConfig, slot: EpochMs): void;
-  /** Creates what waits, by `create`. @returns whether everything that waited is done with */
-  serve(create: (dag: string, slot: EpochMs) => Promise<Outcome<unknown> | "not for us">): Promise<boolean>;
+  /**
+   * Creates what waits, by `create`. A DAG whose turn has not come yet keeps its slots, and whoever knows when it has comes again.
+   *
+   * @returns whether the store took everything
+   */
+  serve(create: (dag: string, slot: EpochMs) => Promise<Outcome<unknown> | "not for us" | "not yet">): Promise<boolean>;
 }
 
 export function createSlotQueue(log: Logger): SlotQueue {
@@ -40,6 +44,7 @@ export function createSlotQueue(log: Logger): SlotQueue {
       for (const [name, slots] of [...waiting]) {
         for (let slot = slots[0]; slot !== undefined; slot = slots[0]) {
           const outcome = await create(name, slot);
+          if (outcome === "not yet") break;
           if (outcome !== "not for us" && outcome.kind !== "done") {
             refused.add(name);
             all = false;

@@ -49,7 +49,8 @@ export interface Journal {
   readonly missed: MissedSlots;
   readonly manifests: Manifests;
   readonly collector: Collector;
-  catchUpFor(host: CatchUpHost): CatchUp;
+  /** @param awaitsStart `begin` is still to be called */
+  catchUpFor(host: CatchUpHost, awaitsStart: boolean): CatchUp;
   /** Right before a due retry launches. `resume`: whether cross-node resume is active (RSM-1). */
   consumeRetry(job: string, attempt: number, resume: boolean): Promise<Consumed>;
   /** For a fire of an `onlyIfLastSucceeded` job. */
@@ -104,7 +105,8 @@ export function createJournal(parts: JournalParts): Journal {
     missed: createMissedSlots({ host, backend, writes, clock }),
     manifests: createManifests({ host, backend, writes, clock }),
     collector: createCollector({ backend, clock, log }),
-    catchUpFor: (catchUpHost) => createCatchUp({ backend, ledger, checkpoints, clock, log, host: catchUpHost }),
+    catchUpFor: (catchUpHost, awaitsStart) =>
+      createCatchUp({ backend, ledger, checkpoints, clock, log, host: catchUpHost, awaitsStart }),
     consumeRetry: (job, attempt, resume) =>
       consumeRetry({ self, backend, retries, clock, log }, job, attempt, { resume, policy: policy() }),
     askPast: (job, facts) => askPast(ledger, job, facts, policy()),

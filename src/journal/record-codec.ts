@@ -48,17 +48,23 @@ export const instantField = z.string().transform((text, context): EpochMs => {
   return z.NEVER;
 });
 
+/** A field that may be absent, and that other builds may write differently: then it is null, and takes nothing else away. */
+export function orNull<T>(field: z.ZodType<T>) {
+  // Absence is the common case, and what is caught is dear: the default goes first.
+  return field.nullable().default(null).catch(null);
+}
+
 /** An instant or nothing; what is no instant counts as absent (FMT-6). */
-export const optionalInstant = z.string().nullable().catch(null).transform(readInstant);
+export const optionalInstant = orNull(z.string()).transform(readInstant);
 
 /** A text or nothing. */
-export const optionalText = z.string().nullable().catch(null);
+export const optionalText = orNull(z.string());
 
 /** A whole number or nothing. */
-export const optionalInteger = z.int().nullable().catch(null);
+export const optionalInteger = orNull(z.int());
 
 /** A number or nothing. */
-export const optionalNumber = z.number().nullable().catch(null);
+export const optionalNumber = orNull(z.number());
 
 export function isoOrNull(at: EpochMs | null): string | null {
   return at === null ? null : isoInstant(at);

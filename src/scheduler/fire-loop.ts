@@ -21,8 +21,12 @@ export interface FireLoopListener {
 }
 
 export interface FireLoop {
-  /** Takes a new set of jobs: unchanged timetables keep their instant, others are looked up anew (schedules 7.1). */
-  setJobs(jobs: readonly Timed[]): void;
+  /**
+   * Takes a new set of jobs: unchanged timetables keep their instant, others are looked up anew (schedules 7.1).
+   *
+   * @param now nothing up to it is due
+   */
+  setJobs(jobs: readonly Timed[], now?: EpochMs): void;
   /** Begins to fire; nothing is due before the instant of this call. */
   start(): void;
   stop(): void;
@@ -109,7 +113,7 @@ export function createFireLoop(clock: Clock, log: Logger, listener: FireLoopList
     log.warning(
       `the wall clock stepped back by ${Math.round(-stepMs / 1000)}s; looking up every job's next fire anew (slots of the time that comes round again will run again)`,
     );
-    for (const entry of entries.values()) seed(entry, now);
+    for (const entry of entries.values()) seed(entry, now - 1); // one of this very instant is still to be served
   };
 
   const pass = (): void => {
@@ -149,8 +153,7 @@ export function createFireLoop(clock: Clock, log: Logger, listener: FireLoopList
   };
 
   return {
-    setJobs(jobs) {
-      const now = clock.wallNow();
+    setJobs(jobs, now = clock.wallNow()) {
       const before = entries;
       entries = new Map();
       jobs.forEach((job, order) => {

@@ -18,7 +18,7 @@ import type { EpochMs } from "../platform/clock.ts";
 import { admit, cancel, pursued, slotAnswered, stopAll, stopOne } from "./admission.rules.ts";
 import { finished, ladderAnswered, reported } from "./completion.rules.ts";
 import type { Around, Asking, BootAnswer, JobEvent, JobState, RetryAnswer, Wanted } from "./job-state.ts";
-import { deferRetry, type Ladder, type RetryWait, resumedLadder } from "./ladder.rules.ts";
+import { deferRetry, type Ladder, type RetryWait, resumedLadder, standsAt } from "./ladder.rules.ts";
 import { pauseInForce } from "./pause.rules.ts";
 import { enterPool, enterPoolForRetry, poolAdmitted, poolAnswered, poolLeft } from "./pooled-start.rules.ts";
 import { effects, joined, log, refusal, refused, type Turn, unchanged } from "./turn.ts";
@@ -239,7 +239,7 @@ function retryAnswered(state: JobState, runId: RunId, answer: RetryAnswer, aroun
   if (asking === null) return unchanged(state);
   const { wanted, ladderId, wait } = asking;
   const { ladder } = rest;
-  if (ladder === null || ladder.id !== ladderId || ladder.wait !== null) return unchanged(rest); // J4: it ended meanwhile
+  if (!standsAt(ladder, ladderId, wanted.trigger)) return unchanged(rest); // J4
   const waiting = { ...ladder, wait };
   switch (answer.kind) {
     case "claimed elsewhere":

@@ -1,4 +1,5 @@
 import type { RetryConfig } from "../config/model.ts";
+import type { Trigger } from "../contract/run.ts";
 import type { EpochMs } from "../platform/clock.ts";
 
 /**
@@ -92,6 +93,15 @@ export function afterFailure(ladder: Ladder | null, retry: RetryConfig, now: Epo
  */
 export function endsLadder(ladder: Ladder, heldByRun: number | null): boolean {
   return ladder.id === heldByRun || ladder.count > 0;
+}
+
+/**
+ * Whether the ladder still stands at the retry that asked whether it may go. Not when it ended meanwhile (J4), nor when the failure of
+ * another of its runs has armed the next one, waiting or due by now.
+ */
+export function standsAt(ladder: Ladder | null, ladderId: number | null, trigger: Trigger): ladder is Ladder {
+  if (ladder === null || ladder.wait !== null || (ladderId !== null && ladder.id !== ladderId)) return false;
+  return trigger.kind === "retry" && trigger.attempt === ladder.count;
 }
 
 /** A due retry that cannot go now (paused, a gate shut) is looked at again after its own delay, at least a second (F-29). */

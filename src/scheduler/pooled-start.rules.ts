@@ -5,7 +5,7 @@
 import type { RunId } from "../contract/run.ts";
 import { admitWith, endLadder, resetLadder } from "./admission.rules.ts";
 import type { Around, Asking, JobState, PoolAnswer, Wanted } from "./job-state.ts";
-import { deferRetry, type Ladder, type RetryWait } from "./ladder.rules.ts";
+import { deferRetry, type Ladder, type RetryWait, standsAt } from "./ladder.rules.ts";
 import { effects, joined, log, refused, type Turn, unchanged } from "./turn.ts";
 
 type Queued = Extract<Asking, { gate: "pool" }>;
@@ -118,7 +118,7 @@ export function poolAdmitted(
   const { ladder } = laddered.state;
   const heldId = asking === null ? (isFire ? (ladder?.id ?? null) : null) : asking.ladderId;
   if (wanted.trigger.kind === "retry") {
-    if (ladder === null || (asking !== null && ladder.id !== heldId) || ladder.wait !== null) {
+    if (!standsAt(ladder, asking === null ? null : heldId, wanted.trigger)) {
       return effects(rest, { kind: "leave pool", runId, used: true }); // its sequence has ended, or waits anew
     }
     const wait = asking?.wait ?? { dueAt: around.now, delaySeconds: 1, armedAt: around.now, deferred: true };

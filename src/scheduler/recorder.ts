@@ -49,18 +49,20 @@ export function createRecorder(parts: {
   const { catchUpHost, counters } = parts;
   let journal: Journal | null = null;
   let catchUp: CatchUp | null = null;
+  let hasBegun = false;
 
   return {
     use(next) {
       if (next === journal) return;
       catchUp?.stop();
       journal = next;
-      catchUp = next?.catchUpFor(catchUpHost) ?? null;
+      catchUp = next?.catchUpFor(catchUpHost, !hasBegun) ?? null;
     },
     get journal() {
       return journal;
     },
     beginCatchUp(jobs, now) {
+      hasBegun = true;
       const looked = jobs.map(({ name, onMissed }) => ({ name, catchesUp: onMissed !== "skip" }));
       catchUp?.begin(looked, now);
     },
@@ -72,7 +74,7 @@ export function createRecorder(parts: {
       if (journal === null) return;
       const { name } = job;
       if (row !== null) {
-        journal.ledger.record(name, row);
+        void journal.ledger.record(name, row, catchUp?.covered(name));
         if (row.kind === "ran" && output !== null) {
           journal.archive.store(job, row, { recent: output.recent(), published: output.published });
         }
@@ -83,7 +85,7 @@ export function createRecorder(parts: {
       journal.inFlight.ended(name, runId);
     },
     row(job, row) {
-      journal?.ledger.record(job, row);
+      void journal?.ledger.record(job, row, catchUp?.covered(job));
     },
     refused({ job, trigger, slot, reason }) {
       if (slot !== null && trigger.kind === "schedule") journal?.missed.missed(job, { slot, before: null, reason });

@@ -272,14 +272,15 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     });
 
   const apply = (next: Config): void => {
-    if (config === null) firingSince = clock.wallNow();
+    const now = clock.wallNow();
+    if (config === null) firingSince = now; // the very instant the loop counts from: a slot in between would be nobody's
     config = next;
     jobs = new Map(next.jobs.map((job) => [job.name, job]));
     for (const [name, own] of active) {
       own.controller.handle({ kind: "configured", job: jobs.get(name) ?? null });
       settled(own);
     }
-    loop.setJobs(next.jobs);
+    loop.setJobs(next.jobs, now);
     punctuality.setJobs(next.jobs);
   };
 

@@ -172,7 +172,7 @@ describe("artifact", () => {
     );
   });
 
-  test("that is too large is refused with the reason, whether or not all of it was sent", async () => {
+  test("that is too large is refused with the reason, whether or not all of it was sent (D-XCM-6)", async () => {
     const environment = await environmentOf("artifact size");
     const large = join(folder, "large");
     writeFileSync(large, Buffer.alloc(600_000));

@@ -298,7 +298,7 @@ describe("the checker of the format", () => {
   });
 });
 
-test("a store we have worked on stays sound by the format's own rules", async () => {
+test("OPS-7: a store we have worked on stays sound by the format's own rules", async () => {
   const path = join(referenceStore(), "store");
   const base = join(path, "%44emo%2E%41pp");
   const store = await openedStore(path, { deploymentId: "Demo.App" });

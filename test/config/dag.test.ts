@@ -257,7 +257,7 @@ dags:
   ]);
 });
 
-test("workflows need a store and its endpoint (D-INT-3)", () => {
+test("workflows need a store and its endpoint (D-INT-3, CFG-2)", () => {
   const dags = "dags:\n  - {name: e, tasks: [{id: a, command: x}]}\n  - {name: d, tasks: [{id: a, command: x}]}\n";
   expect(problemsOf(dags)).toEqual([
     "cron.yaml:2:5: dags[0]: dags require a `state` section (each dag_run and its per-task state live on the durable store); none is " +

@@ -107,7 +107,7 @@ test.each([
   expect(jobDigest(job(...line.split("\n")))).toBe(digest);
 });
 
-test("a pooled job has the digest that the rules give", () => {
+test("OPS-8: a pooled job has the digest that the rules give", () => {
   const config = configOf(`state: {path: /s}
 pools: {warehouse: {slots: 4}}
 jobs:
@@ -162,7 +162,7 @@ test("options of our own count from the moment they differ from their default", 
   expect(jobDigest(job("resourceLimits: {memory: 1024 MiB, required: no}"))).toBe(digests[1]);
 });
 
-test("the id of a set of jobs does not depend on their order", () => {
+test("OPS-8: the id of a set of jobs does not depend on their order", () => {
   const other = onlyJob(configOf('jobs:\n  - name: b\n    command: "true"\n    schedule: "@daily"\n'));
   const both = "v1:2508912f71da7150e56bb5015be0ecd11be9d986decfaaee319f3a1fdb4507cc";
   expect(jobSetId([])).toBe("v1:2d27fbdf4e8ca207afbfa388ca9172fbcc6c70e534af2476b3b704f87debadcf");

@@ -346,7 +346,7 @@ test("a concurrency scope needs a policy that refuses something, and a store", (
   expect(problemsOf(`${scoped}state: {path: /s}\n`)).toEqual([]);
 });
 
-test("secrets need a source, and the endpoint that hands them out", () => {
+test("CFG-2: secrets need a source, and the endpoint that hands them out", () => {
   expect(problem(["secrets: [{name: s, value: }]"])).toBe(
     "job 'a': secret 's' needs a value, fromFile or fromEnvVar source",
   );
@@ -361,7 +361,7 @@ test("secrets need a source, and the endpoint that hands them out", () => {
   ]);
 });
 
-test("options that do nothing without a store are told once", () => {
+test("CFG-1: options that do nothing without a store are told once", () => {
   const text = `defaults: {onMissed: run-all, archiveOutput: yes}\n${jobWith()}`;
   expect(configOf(text).warnings.map(({ message }) => message)).toEqual([
     "onMissed catch-up is set on 1 job(s) but needs a `state` backend for the last-run watermark; skipping",

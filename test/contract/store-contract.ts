@@ -170,7 +170,7 @@ export function storeContract(name: string, open: () => Promise<StorePair>): voi
         expect(await done(b.documents.peek("kv/x", "k"))).toBeNull();
       });
 
-      test("keep every number exactly through a change of something else (FMT-4)", async () => {
+      test("keep every number exactly through a change of something else (FMT-4, FMT-7)", async () => {
         const value = { big: 9007199254740993n, f: new JsonFloat(1), e: new JsonFloat(1e16), s: "é" };
         await done(a.documents.swap("kv/x", "exact", null, { value, unknown: { x: 1 } }));
         await done(

@@ -47,7 +47,7 @@ function mostAtOnce(fleet: Fleet, seconds: (taskKey: string) => number): number 
 }
 
 describe("the slot of a task", () => {
-  test("is taken only while its process lives: not while it waits for a retry or between two pokes (F59)", async () => {
+  test("is taken only while its process lives: not while it waits for a retry or between two pokes (F59, D-POL-7)", async () => {
     const tasks = ["a", "b", "c", "d", "e"].map(
       (id) => `      - {id: ${id}, command: work, pool: p, retries: 1, retryDelaySeconds: 30}\n`,
     );
@@ -70,6 +70,24 @@ describe("the slot of a task", () => {
     expect(last - (fleet.launched[0]?.at ?? 0)).toBeLessThan(110_000);
     expect(await pool(fleet, node)).toMatchObject({ used: 0, queued: 0, entries: [] });
     expect(warnings(node)).toEqual([]);
+  });
+
+  test("is one for each instance, and none for a gate however long it waits (D-POL-1)", async () => {
+    const { fleet, node } = await oneRun(
+      pooled(
+        "slots: 1",
+        `      - {id: ok, type: approval}
+      - {id: list, command: list, pool: p}
+      - {id: each, dependsOn: [list], expand: {fromTask: list, key: items}, command: work, pool: p}
+`,
+      ),
+      { list: () => ({ seconds: 1, push: { items: "[1,2,3]" } }), work: () => ({ seconds: 4 }) },
+    );
+    await fleet.until(60);
+    expect(fleet.launched.map(({ taskKey }) => taskKey).toSorted()).toEqual(["each#0", "each#1", "each#2", "list"]);
+    expect(mostAtOnce(fleet, (taskKey) => (taskKey === "list" ? 1 : 4))).toBe(1);
+    expect(fleet.run("d").state).toBe("running"); // the gate
+    expect(await pool(fleet, node)).toMatchObject({ used: 0, queued: 0, entries: [] });
   });
 
   test("is waited for without an attempt, a claim, or a share of what a pass may start (D-POL-2, D-POL-8, D-POL-9)", async () => {
@@ -144,7 +162,7 @@ describe("the slot of a task", () => {
     expect(fleet.launched).toHaveLength(6 + cut);
   });
 
-  test("is given back by a claim that was never launched (D-CLM-4, D-CLM-6)", async () => {
+  test("is given back by a claim that was never launched (D-CLM-4, D-CLM-6, D-POL-7)", async () => {
     const { fleet, node } = await oneRun(pooled("slots: 1", "      - {id: a, command: work, pool: p}\n"), {
       work: () => ({ seconds: 5 }),
     });

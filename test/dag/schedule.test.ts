@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { standaloneGate } from "../../src/dag/engine.ts";
 import { decodeEnvelope } from "../../src/store/envelope.ts";
 import { type Fleet, startFleet } from "./support/fleet.ts";
 
@@ -147,6 +148,48 @@ test("an offset begins with an open checkpoint, and a crash during it loses noth
     "2026-07-04T10:04:00_00:00 scheduled",
   ]);
   expect(checkpoints(fleet).at(-1)).toBe("close 2026-07-04T10:01:00+00:00");
+});
+
+test("while what was missed cannot be read, no later date hides it from the start after a crash (D-CAT-1)", async () => {
+  const fleet = startFleet({ at: "2026-07-04T10:00:30Z", yaml: scheduled("onMissed: run-all") });
+  const node = fleet.start("a");
+  await fleet.until(40);
+  node.crash();
+  await fleet.until("10:03:30");
+  const second = fleet.start("a");
+  second.conduct = (operation) =>
+    operation === "listRecords" ? { kind: "fail", message: "input/output error" } : { kind: "answer" };
+  await fleet.until("10:04:30");
+  expect(fleet.keys("d")).toHaveLength(1);
+  second.crash();
+  fleet.start("a");
+  await fleet.until("10:05:30");
+  expect(kinds(fleet)).toEqual([
+    "2026-07-04T10:01:00_00:00 scheduled",
+    "2026-07-04T10:02:00_00:00 catchup",
+    "2026-07-04T10:03:00_00:00 catchup",
+    "2026-07-04T10:04:00_00:00 catchup",
+    "2026-07-04T10:05:00_00:00 scheduled",
+  ]);
+});
+
+test("a node that becomes the one to create runs makes up for what the one before it missed, and then goes on (D-SCH-5)", async () => {
+  const fleet = startFleet({ at: "2026-07-04T10:00:30Z", yaml: scheduled("onMissed: run-all") });
+  let leader = "a";
+  const gateOf = (name: string) => ({ ...standaloneGate, mayCreateScheduled: () => leader === name });
+  const node = fleet.start("a", { gate: gateOf("a") });
+  fleet.start("b", { gate: gateOf("b") });
+  await fleet.until(40);
+  node.crash();
+  await fleet.until("10:03:59");
+  leader = "b";
+  await fleet.until("10:04:30");
+  expect(kinds(fleet)).toEqual([
+    "2026-07-04T10:01:00_00:00 scheduled",
+    "2026-07-04T10:02:00_00:00 catchup",
+    "2026-07-04T10:03:00_00:00 catchup",
+    "2026-07-04T10:04:00_00:00 scheduled",
+  ]);
 });
 
 test("a clock that jumps is a gap: the current slot, and what catch-up owes (D-SCH-7, D-CAT-4)", async () => {

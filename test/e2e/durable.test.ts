@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { readdirSync, readFileSync, renameSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Folder, type Program, withFolder } from "../support/daemon-process.ts";
@@ -27,6 +27,15 @@ function killed({ child }: Program): Promise<unknown> {
   return gone;
 }
 
+/** A killed process is there until its parent, here the system's first process, has taken note of it. */
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 /** Bodies of a stream on disk, oldest first. */
 function records(path: string, stream: string): Record<string, unknown>[] {
   const folder = join(path, "store/default/records", encodeURIComponent(stream));
@@ -36,7 +45,7 @@ function records(path: string, stream: string): Record<string, unknown>[] {
 }
 
 describe("a daemon that was killed", () => {
-  test("REH-1, RET-5, RET-9, F-33, F-35, F-39, F-41: shows its history again, and goes on with a retry when that is due", () =>
+  test("GEN-1, TOP-2, REH-1, RET-5, RET-9, F-33, F-35, F-39, F-41: shows its history again, and goes on with a retry when that is due", () =>
     withFolder(async (folder) => {
       const { path, start } = folder;
       const config = configured(
@@ -56,7 +65,8 @@ describe("a daemon that was killed", () => {
       const second = start("-c", config);
       await second.seen(/Job flaky: re-armed pending retry #1 from the durable ledger \(due in \d+\.\d seconds\)/);
       await second.seen(/Job flaky \(@reboot\) already ran during this OS boot; skipping/);
-      expect(await get(second, "/jobs/flaky/runs")).toMatchObject({ runs: [{ outcome: "failure", exit_code: 1 }] });
+      const { runs } = (await get(second, "/jobs/flaky/runs")) as { runs: unknown[] };
+      expect(runs[0]).toMatchObject({ trigger: { kind: "boot" }, outcome: "failure", exit_code: 1 });
       await second.seen(/scheduled to be retried \(#2\)/);
       expect(readFileSync(`${path}/runs`, "utf8")).toBe("run of 0\nrun of 1\n");
       const [armed] = records(path, "retries/flaky") as { at: string; notBefore: string }[];
@@ -74,6 +84,7 @@ describe("a daemon that was killed", () => {
       const [open] = records(folder.path, "inflight/long") as { pid: number }[];
       await killed(first);
       process.kill(open?.pid ?? 0, "SIGKILL");
+      await expect.poll(() => isThere(open?.pid ?? 0), { timeout: 20_000 }).toBe(false);
 
       const second = folder.start("-c", config);
       await second.seen(/Job long: reconciled an interrupted run \(reconciled-crash\): run interrupted: no completion/);
@@ -98,11 +109,12 @@ describe("a daemon that was killed", () => {
       await second.seen(/the previous daemon's run \(pid \d+\) still goes on and concurrencyPolicy is Forbid/);
       const started = await fetch(`${await address(second)}/jobs/long/start`, { method: "POST" });
       expect(await started.json()).toEqual({ started: "long", launched: false, reason: "forbidden" });
-      const pids = readFileSync(`${path}/pids`, "utf8").trim().split("\n");
-      expect(pids).toHaveLength(1);
-      process.kill(Number(pids[0]), "SIGKILL");
+      const pids = () => readFileSync(`${path}/pids`, "utf8").trim().split("\n");
+      expect(pids()).toHaveLength(1);
+      process.kill(Number(pids()[0]), "SIGKILL");
       await second.seen(/Job long spawned/);
-      process.kill(Number(readFileSync(`${path}/pids`, "utf8").trim().split("\n")[1]), "SIGKILL");
+      await expect.poll(() => pids().length, { timeout: 20_000 }).toBe(2);
+      process.kill(Number(pids()[1]), "SIGKILL");
     }));
 
   test.each([
@@ -214,7 +226,7 @@ test("http 35: a store that is lost while the daemon runs shows in the metrics, 
       .toBeGreaterThan(before);
   }));
 
-test("GEN-2, F-15: without a state section no file is written, and a restart knows nothing", () =>
+test("GEN-1, GEN-2, RET-1, F-15: without a state section no file is written, and a restart knows nothing", () =>
   withFolder(async (folder) => {
     const { path, write, start } = folder;
     const job = `  - name: flaky
@@ -231,6 +243,21 @@ test("GEN-2, F-15: without a state section no file is written, and a restart kno
     const second = start("-c", config);
     await second.seen(/Job set id/);
     expect(second.stderr()).not.toMatch(/re-armed|rehydrated|state:/);
+  }));
+
+test("JAP-3, CFG-4: with the endpoint switched off jobs are given none, and everything else is kept", () =>
+  withFolder(async (folder) => {
+    const { path, write, start } = folder;
+    const job = `  - {name: shows, command: 'env > ${path}/new; mv ${path}/new ${path}/env', ${everySecond}}\n`;
+    const config = write("c.yaml", `state: {path: ${path}/store, jobApi: {enabled: false}}\njobs:\n${job}`);
+    const daemon = start("-c", config);
+    await daemon.seen(/Job shows exit code 0/);
+    await expect
+      .poll(() => existsSync(join(path, "store/default/records/runs%2Fshows")), { timeout: 20_000 })
+      .toBe(true);
+    expect(daemon.stderr()).not.toContain("job API listening");
+    expect(readFileSync(join(path, "env"), "utf8")).toContain("PATH=");
+    expect(readFileSync(join(path, "env"), "utf8")).not.toContain("CRONSTABLE_");
   }));
 
 test("RET-4, F-37: a stop leaves a waiting retry as it is, and the next start goes on with it", () =>

@@ -144,7 +144,7 @@ describe("what cannot be launched is an ordinary failure (F-9, F36)", () => {
     expect(result).toMatchObject({ exitCode: 127, launchError: "ENOENT: program /nonexistent/exe does not exist" });
   });
 
-  test("a shell's own 127 is not a launch failure", async () => {
+  test("a shell's own 127 is not a launch failure (F-8)", async () => {
     const result = await execution().result({ command: "no-such-program", launch: { captureStderr: false } });
     expect(result).toMatchObject({ exitCode: 127, launchError: null, failReason: "command exited with code 127" });
   });

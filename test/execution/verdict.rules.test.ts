@@ -75,7 +75,7 @@ function together(chosen: typeof causes): VerdictFacts {
   return Object.assign({}, good, ...chosen.map(({ facts }) => facts), { failsWhen });
 }
 
-describe("the first cause that holds is the reason, whichever hold besides (F-6)", () => {
+describe("the first cause that holds is the reason, whichever hold besides (F-1, F-6)", () => {
   for (let chosen = 1; chosen < 2 ** causes.length; chosen++) {
     const holding = causes.filter((_, index) => chosen & (1 << index));
     const [first] = holding;
@@ -101,7 +101,7 @@ describe("output", () => {
   test("silence is no output", () => {
     expect(failReason({ ...good, failsWhen: strict })).toBeNull();
   });
-  test("output that is not configured to fail a run does not", () => {
+  test("output that is not configured to fail a run does not (F-2)", () => {
     expect(failReason({ ...good, stdout: spoke, stderr: spoke })).toBeNull();
   });
 });

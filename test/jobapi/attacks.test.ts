@@ -121,7 +121,7 @@ describe("a scope", () => {
   });
 
   test.each([" ", "team ", " team", "\tteam", "\u00a0"])(
-    "that is %j is refused even when it is allowed",
+    "that is %j is refused even when it is allowed (SCO-2)",
     async (scope) => {
       const job = aJob("holder", { stateAllowedScopes: [scope, "team"] });
       const script = scriptOf((await api.register(aRun({ job }))).environment);

@@ -4,8 +4,9 @@ import { createLockKeeper, type LockAnswer, type LockWish } from "../../src/joba
 import { createRunSessions } from "../../src/jobapi/run-sessions.ts";
 import { storeTrouble } from "../../src/jobapi/store-trouble.ts";
 import { type SimulatedClock, settled, simulatedClock } from "../../src/platform/simulated-clock.ts";
+import type { Conduct } from "../../src/store/front/in-thread.ts";
 import { type MemoryMedium, memoryMedium } from "../../src/store/memory/medium.ts";
-import { type Conduct, openMemoryStore } from "../../src/store/memory/open.ts";
+import { openMemoryStore } from "../../src/store/memory/open.ts";
 import { logLines } from "../support/log-lines.ts";
 
 const START = Date.UTC(2026, 10, 30, 8);

@@ -82,7 +82,7 @@ test("a newer start takes the place of one that still waits for its victims", as
   `);
 });
 
-test("onlyIfLastSucceeded holds scheduled fires back until a run succeeds; a manual start opens the gate", async () => {
+test("onlyIfLastSucceeded holds scheduled fires back until a run succeeds; a manual start opens the gate (DEP-1, DEP-5)", async () => {
   const node = startNode({
     at: "2026-03-01T11:59:50Z",
     commands: { "./gate.sh": (run) => ({ exitCode: run === 0 ? 1 : 0, seconds: 1 }) },
@@ -105,6 +105,26 @@ test("onlyIfLastSucceeded holds scheduled fires back until a run succeeds; a man
     14:00:01  gate      success
     14:00:01  gate      report     onSuccess"
   `);
+});
+
+test("DEP-5: a retry goes although the last run failed", async () => {
+  const retry = { maximumRetries: 1, initialDelaySeconds: 5, maximumDelaySeconds: 5, backoffMultiplier: 1 };
+  const node = startNode({
+    at: "2026-03-01T11:59:50Z",
+    commands: { "./gate.sh": (run) => ({ exitCode: run === 0 ? 1 : 0, seconds: 1 }) },
+    jobs: [jobConfig({ name: "gate", command: "./gate.sh", timing: everyHour, onlyIfLastSucceeded: true, retry })],
+  });
+  await node.until("13:01");
+  expect(
+    node
+      .transcript()
+      .split("\n")
+      .filter((line) => /start|refused/.test(line)),
+  ).toEqual([
+    "12:00:00  gate      start      schedule",
+    "12:00:06  gate      start      retry 1",
+    "13:00:00  gate      start      schedule",
+  ]);
 });
 
 test.each([

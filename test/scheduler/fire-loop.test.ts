@@ -89,6 +89,14 @@ describe("firing", () => {
     expect(log.join("\n")).toMatch(/WARNING the wall clock stepped back by \d+s/);
   });
 
+  test("F05: a slot of the very instant at which a step back is noticed runs", () => {
+    const { clock, fired } = startLoop("2026-03-01T12:00:30Z", [timed("m", "* * * * *")]);
+    clock.runUntil(at("2026-03-01T12:05:40Z"));
+    clock.step(-20 * 60_000); // the next look falls on 11:46:00 sharp
+    clock.runUntil(at("2026-03-01T11:46:30Z"));
+    expect(fired.at(-1)?.[1]).toBe("2026-03-01T11:46:00.000Z");
+  });
+
   test("F06: a jump over decades costs one warning per job and resumes at the current slot", () => {
     const { clock, fired, log } = startLoop("2000-01-01T00:00:00Z", [
       timed("s", "* * * * * * *"),

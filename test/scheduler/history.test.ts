@@ -10,7 +10,7 @@ const cut = (interruptedAt: number): InterruptedRow => ({
   failReason: "cut",
 });
 
-describe("RUN-4: the last run", () => {
+describe("RUN-4, RUN-8: the last run", () => {
   test("is the one that finished last, of equals the later one; skipped slots are none", () => {
     const history = jobHistory();
     const [newer, older] = [ran(2000), failed(1000)];

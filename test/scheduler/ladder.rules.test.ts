@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { afterFailure, freshLadder, type Ladder, resumedLadder } from "../../src/scheduler/ladder.rules.ts";
+import { afterFailure, freshLadder, type Ladder, resumedLadder, standsAt } from "../../src/scheduler/ladder.rules.ts";
 
 test("RET-9: a resumed ladder stands where a ladder stands that failed as often here", () => {
   const delays = fc.integer({ min: 0, max: 1000 });
@@ -44,4 +44,17 @@ test("RET-9: a ladder that has come far is resumed at once", () => {
     wait: { dueAt: 9, delaySeconds: 30, armedAt: 1, deferred: false },
     poolEpoch: null,
   });
+});
+
+test("RET-3: a retry that is being consumed is over when another run of its ladder fails meanwhile, also when the next one is due by then", () => {
+  const retry = { maximumRetries: 5, initialDelaySeconds: 1, maximumDelaySeconds: 9, backoffMultiplier: 1 };
+  const first = resumedLadder(1, retry, { attempt: 1, dueAt: 9, armedAt: 1 });
+  const asking = { ...first, wait: null };
+  const follows = afterFailure(asking, retry, 10);
+  const next = follows.next === "retry" ? follows.ladder : null;
+  const trigger = { kind: "retry", attempt: 1 } as const;
+  expect(standsAt(asking, 1, trigger)).toBe(true);
+  expect(standsAt(next, 1, trigger)).toBe(false);
+  expect(standsAt(next === null ? null : { ...next, wait: null }, 1, trigger)).toBe(false);
+  expect(standsAt(asking, 2, trigger)).toBe(false);
 });

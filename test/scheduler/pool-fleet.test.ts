@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Operation } from "../../src/store/engine.ts";
-import type { Conduct } from "../../src/store/memory/open.ts";
+import type { Conduct } from "../../src/store/front/in-thread.ts";
 import { journalBench } from "../journal/support/journal-bench.ts";
 import { drawnFrom } from "../support/drawn.ts";
 import { type PoolNode, poolNode, stored, warehouse, work } from "./support/pool-node.ts";

@@ -188,7 +188,7 @@ describe("what does not get in", () => {
     expect(node.told).toEqual(["admitted a", "admitted b", "admitted c", "admitted d"]);
   });
 
-  test("asked twice by one id it is queued once", async () => {
+  test("asked twice by one id it is queued once (D-POL-3)", async () => {
     const node = poolNode({ pool: warehouse(1) });
     const answers = await queue(node, "a", "a", "b");
     await node.bench.pass(0);

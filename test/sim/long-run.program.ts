@@ -21,7 +21,10 @@ interface World {
 }
 
 const live = (seed: number): Promise<World> =>
-  values.of === "dags" ? simulateDags(seed) : simulate(setupOf(seed), usualSpan);
+  values.of === "dags" ? simulateDags(seed) : simulate(setupOf(seed, storeOf(seed)), usualSpan);
+
+/** Every tenth world is on files. */
+const storeOf = (seed: number): "memory" | "files" => (seed % 10 === 0 ? "files" : "memory");
 
 const until = performance.now() + Number(values.minutes) * 60_000;
 const figures = new Map<string, number>();

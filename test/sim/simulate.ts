@@ -11,11 +11,12 @@ import { launchBound } from "./invariants/launch-bound.ts";
 import { poolSlots } from "./invariants/pool-slots.ts";
 import { retriesOnce } from "./invariants/retries.ts";
 import { runsAccounted } from "./invariants/runs-accounted.ts";
+import { slotsServed } from "./invariants/slots-served.ts";
 import { tasksOnce } from "./invariants/tasks-once.ts";
 import { decideGates, heal, letThingsGoWrong } from "./mischief.ts";
 import { seededRandom } from "./world/random.ts";
 import type { Figures } from "./world/transcript.ts";
-import { createWorld, type Setup } from "./world/world.ts";
+import { createWorld, type Setup, type World } from "./world/world.ts";
 
 const HOUR = 3_600_000;
 
@@ -37,7 +38,7 @@ export interface Simulated {
 export class BrokenPromise extends Error {}
 
 /** The world that a seed stands for. */
-export function setupOf(seed: number): Setup {
+export function setupOf(seed: number, store: Setup["store"] = "memory"): Setup {
   const random = seededRandom(seed ^ 0x5eed);
   return {
     seed,
@@ -46,6 +47,7 @@ export function setupOf(seed: number): Setup {
     policy: random.pick(["degrade", "degrade", "fail-closed"]),
     dags: random.pick([0, 1, 1, 2, 3]),
     pools: random.pick([0, 0, 1, 2]),
+    store,
   };
 }
 
@@ -56,6 +58,15 @@ export function setupOf(seed: number): Setup {
  */
 export async function simulate(setup: Setup, span: Span): Promise<Simulated> {
   const world = createWorld(setup);
+  try {
+    return await live(world, span);
+  } finally {
+    world.end();
+  }
+}
+
+async function live(world: World, span: Span): Promise<Simulated> {
+  const { setup } = world;
   const trouble = troubleBook();
   const invariants: readonly Invariant[] = [
     launchBound(world),
@@ -64,8 +75,9 @@ export async function simulate(setup: Setup, span: Span): Promise<Simulated> {
     retriesOnce(world, trouble),
     catchUpOwed(world),
     runsAccounted(world),
+    slotsServed(world),
     bootOnce(world, trouble),
-    fencesRise(world.medium),
+    fencesRise(world.leases),
     tasksOnce(world, trouble),
     dagRecords(),
     dagRunsEnd(world, trouble),
@@ -90,7 +102,7 @@ export async function simulate(setup: Setup, span: Span): Promise<Simulated> {
           "edited",
         ]),
         "",
-        `replay: SIM_SEED=${setup.seed} npx vitest run test/sim`,
+        `replay: SIM_SEED=${setup.seed} SIM_STORE=${setup.store} npx vitest run test/sim`,
       ].join("\n"),
     );
   };

@@ -103,7 +103,7 @@ describe("reading", () => {
     '["a',
     "tru1.0",
     "\0\0\0",
-  ])("%j is not JSON of this format", (source) => {
+  ])("%j is not JSON of this format (FMT-7)", (source) => {
     expect(() => parseJson(source)).toThrow(BadJson);
     expect(() => parseJson(`[${source},1.0]`)).toThrow(BadJson);
   });

@@ -7,6 +7,8 @@
  *       What fails there ends the cycle and leaves its checkpoint open for the next start (CAT-5, CAT-7).
  *   B5. An evaluation that owes nothing closes whatever is open (CAT-8).
  *   B6. Any actual start after the skipped slot satisfies the resume window of a run-once job (CAT-22).
+ *   B7. From a window's first moment until its checkpoint is open, or it is known to owe nothing, the rows of the job's new runs wait: one
+ *       of them on disk would move the watermark beyond slots that a crash now would leave to nobody (CAT-1).
  */
 import type { EpochMs } from "../../platform/clock.ts";
 import {
@@ -32,6 +34,8 @@ export interface BackfillState {
   readonly phase: Phase;
   /** The newest actual start of the job since there is something to decide; null when none. */
   readonly lastStartAt: EpochMs | null;
+  /** Watermark of the cycle that is done and whose close did not land: what is on disk of it binds this process no more. */
+  readonly doneUnclosed: EpochMs | null;
 }
 
 /** What the first window is at. Each phase waits for exactly one answer. */
@@ -39,8 +43,8 @@ export type Phase =
   | { readonly kind: "resting" }
   /** The facts are asked for; `cycle` when a cycle is open and only counted again. */
   | { readonly kind: "reading"; readonly cycle: "new" | "open" }
-  /** Undecided until it is woken. */
-  | { readonly kind: "deferred" }
+  /** Undecided until it is woken; `covered` when no row can hide what is owed (B7). */
+  | { readonly kind: "deferred"; readonly covered: boolean }
   /** The backlog of a paused job is being written down. */
   | { readonly kind: "pinning" }
   | { readonly kind: "opening" }
@@ -93,7 +97,27 @@ export interface BackfillTurn {
 }
 
 export function freshBackfill(job: string): BackfillState {
-  return { job, windows: [], phase: { kind: "resting" }, lastStartAt: null };
+  return { job, windows: [], phase: { kind: "resting" }, lastStartAt: null, doneUnclosed: null };
+}
+
+/** Whether rows of new runs may go to the ledger: what is owed stands in a checkpoint, or nothing is (B7). */
+export function isCovered({ phase }: BackfillState): boolean {
+  switch (phase.kind) {
+    case "reading":
+      return phase.cycle === "open";
+    case "deferred":
+      return phase.covered;
+    case "pinning":
+    case "opening":
+      return false;
+    default:
+      return true;
+  }
+}
+
+/** Nothing to decide, and nothing to remember. */
+export function isAtRest({ windows, doneUnclosed }: BackfillState): boolean {
+  return windows.length === 0 && doneUnclosed === null;
 }
 
 /** One event of one job that catches up. An event that the phase does not wait for changes nothing. */
@@ -135,7 +159,7 @@ function consider(state: BackfillState, { policy, owner }: Standing): BackfillTu
   if (policy === null || owner === "here") {
     return only({ ...state, phase: { kind: "reading", cycle: "new" } }, { kind: "read facts" });
   }
-  if (owner === "unclear") return deferred(state); // B2
+  if (owner === "unclear") return deferred(state, "covered"); // B2; nothing of it fires meanwhile
   const message = `catch-up: ${state.job} belongs to another node, which replays what it missed`;
   return decided(state, { policy, owner, paused: false }, { kind: "log", level: "info", message });
 }
@@ -155,21 +179,27 @@ function judged(
     if (paused) return stopped(state, standing);
     return counted(state, owed(state, window, facts, policy), standing);
   }
-  if (facts === null) return deferred(state); // B2
+  if (facts === null) return deferred(state, "uncovered"); // B2
   if (policy === null) return closedIfOpen(state, facts, standing);
   if (owner !== "here") return consider(state, standing);
   if (paused) return pinned(state, window, facts);
   const { slots, watermark } = owed(state, window, facts, policy);
   if (slots.length === 0) return closedIfOpen(state, facts, standing); // B5
+  if (facts.open === watermark) return jittering(state, standing); // it is on disk already
   return only(
     { ...state, phase: { kind: "opening" } },
     { kind: "write", checkpoint: "open", watermark }, // B3
   );
 }
 
+function jittering(state: BackfillState, { policy }: Standing): BackfillTurn {
+  return only({ ...state, phase: { kind: "jittering" } }, { kind: "wake", afterMs: policy?.offsetMs ?? 0 });
+}
+
 /** The count, nothing when a start has satisfied it (B6). */
 function owed(state: BackfillState, window: CatchUpWindow, facts: CatchUpFacts, policy: CatchUpPolicy): Owed {
-  const found = owedRuns(window, facts, policy);
+  const open = facts.open === state.doneUnclosed ? "none" : facts.open;
+  const found = owedRuns(window, { ...facts, open }, policy);
   const satisfied =
     window.kind === "resume" &&
     policy.onMissed === "run-once" &&
@@ -195,21 +225,18 @@ function written(state: BackfillState, landed: boolean, standing: Standing): Bac
   const { phase } = state;
   switch (phase.kind) {
     case "pinning":
-      return deferred(state);
-    case "opening": {
-      if (!landed) return deferred(state); // B2, B3
-      const afterMs = standing.policy?.offsetMs ?? 0;
-      return only({ ...state, phase: { kind: "jittering" } }, { kind: "wake", afterMs });
-    }
+      return deferred(state, landed ? "covered" : "uncovered");
+    case "opening":
+      return landed ? jittering(state, standing) : deferred(state, "uncovered"); // B2, B3
     case "closing": {
       const { watermark, attempt } = phase;
-      if (landed) return decided(state, standing);
+      if (landed) return decided({ ...state, doneUnclosed: null }, standing);
       if (attempt < CLOSE_ATTEMPTS_MAX) {
         const again: Phase = { kind: "closing again", watermark, attempt: attempt + 1 };
         return only({ ...state, phase: again }, { kind: "wake", afterMs: CATCHUP_RETRY_MS });
       }
       const message = `catch-up: the checkpoint of ${state.job} could not be closed; the next start looks at it again`;
-      return decided(state, standing, { kind: "log", level: "warning", message });
+      return decided({ ...state, doneUnclosed: watermark }, standing, { kind: "log", level: "warning", message });
     }
     default:
       return only(state);
@@ -273,7 +300,7 @@ function awaitIdle(
 /** A paused job is looked at again; until then its checkpoint remembers what was owed before the pause (CAT-13). */
 function pinned(state: BackfillState, window: CatchUpWindow, facts: CatchUpFacts): BackfillTurn {
   const watermark = pinWatermark(window, facts);
-  if (facts.open !== "none" || watermark === null) return deferred(state);
+  if (facts.open !== "none" || watermark === null) return deferred(state, "covered");
   return only({ ...state, phase: { kind: "pinning" } }, { kind: "write", checkpoint: "open", watermark });
 }
 
@@ -281,9 +308,16 @@ function closedIfOpen(state: BackfillState, facts: CatchUpFacts, standing: Stand
   return facts.open === "none" ? decided(state, standing) : closing(state, facts.open, 1);
 }
 
+/** The end of a cycle on disk. Where another window waits, the same record opens that one's: a crash in between would lose it (B7). */
 function closing(state: BackfillState, watermark: EpochMs | null, attempt: number): BackfillTurn {
   const phase: Phase = { kind: "closing", watermark, attempt };
-  return only({ ...state, phase }, { kind: "write", checkpoint: "close", watermark });
+  const [, next] = state.windows;
+  return only(
+    { ...state, phase },
+    next?.kind === "resume"
+      ? { kind: "write", checkpoint: "open", watermark: next.after }
+      : { kind: "write", checkpoint: "close", watermark },
+  );
 }
 
 /** The cycle ends here and its checkpoint stays open: the next start of the node that owns the job goes on with it (CAT-7). */
@@ -304,8 +338,9 @@ function decided(state: BackfillState, standing: Standing, ...said: readonly Bac
   return { state: turn.state, effects: [...said, ...turn.effects] };
 }
 
-function deferred(state: BackfillState): BackfillTurn {
-  return only({ ...state, phase: { kind: "deferred" } }, { kind: "wake", afterMs: CATCHUP_RETRY_MS });
+function deferred(state: BackfillState, rows: "covered" | "uncovered"): BackfillTurn {
+  const phase: Phase = { kind: "deferred", covered: rows === "covered" };
+  return only({ ...state, phase }, { kind: "wake", afterMs: CATCHUP_RETRY_MS });
 }
 
 /** The cycle is open and the store does not tell how much it owes: counted again in a while. */

@@ -1,5 +1,6 @@
 import type { Logger } from "../../contract/log.ts";
 import type { Clock, EpochMs } from "../../platform/clock.ts";
+import { nextFire } from "../../schedule/fires.ts";
 import { type Backend, onBackend } from "../backend.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { pauseRecord } from "../pauses/pause-record.ts";
@@ -8,8 +9,9 @@ import { jobStreams, keep } from "../streams.ts";
 import {
   type BackfillEffect,
   type BackfillEvent,
-  type BackfillState,
   freshBackfill,
+  isAtRest,
+  isCovered,
   type Standing,
   stepBackfill,
 } from "./backfill.rules.ts";
@@ -42,15 +44,28 @@ export interface CatchUp {
   gap(job: string, first: EpochMs, before: EpochMs): void;
   /** A run of the job has its process, whatever started it (CAT-22). */
   started(job: string, at: EpochMs): void;
-  /** Ends every wait; checkpoints stay as they are. */
+  /**
+   * Resolves when rows of new runs of the job may go to the ledger: before that, one would hide the slots that are still owed from a
+   * start after a crash. Null: they may now. A catch-up that stops first never resolves it; the next start then owes those slots.
+   */
+  covered(job: string): Promise<void> | null;
+  /** Ends every wait; checkpoints stay as they are. Nothing fires from here on, while runs may go on and their rows are still to come. */
   stop(): void;
 }
 
 interface Controller {
   handle(event: BackfillEvent): void;
+  isCovered(): boolean;
   stop(): void;
 }
 
+/** What waits for a job to be covered. */
+interface Gate {
+  readonly opened: Promise<void>;
+  open(): void;
+}
+
+/** @param parts.awaitsStart `begin` is still to come: until then no job that catches up is covered */
 export function createCatchUp(parts: {
   readonly backend: Backend;
   readonly ledger: Pick<Ledger, "lastRunAt" | "lastCompletedAt">;
@@ -58,10 +73,28 @@ export function createCatchUp(parts: {
   readonly clock: Clock;
   readonly log: Logger;
   readonly host: CatchUpHost;
+  readonly awaitsStart: boolean;
 }): CatchUp {
   const { backend, ledger, checkpoints, clock, log, host } = parts;
   const controllers = new Map<string, Controller>();
-  let stopped = false;
+  const gates = new Map<string, Gate>();
+  let awaitsStart = parts.awaitsStart;
+  /** Null: not yet. */
+  let stoppedAt: EpochMs | null = null;
+  const pins = new Map<string, Promise<void>>();
+
+  const mayRecord = (job: string): boolean => {
+    if (awaitsStart) return host.standing(job).policy === null;
+    return controllers.get(job)?.isCovered() ?? true;
+  };
+
+  /** Lets go what waits for the job, if it is covered now. */
+  const settle = (job: string): void => {
+    const gate = gates.get(job);
+    if (gate === undefined || stoppedAt !== null || !mayRecord(job)) return;
+    gates.delete(job);
+    gate.open();
+  };
 
   const controllerOf = (job: string): Controller => {
     const known = controllers.get(job);
@@ -74,12 +107,13 @@ export function createCatchUp(parts: {
       inbox.push(event);
       if (inbox.length > 1) return; // the turn under way takes it
       for (let next: BackfillEvent | undefined = event; next !== undefined; inbox.shift(), next = inbox[0]) {
-        if (stopped) continue;
+        if (stoppedAt !== null) continue;
         const turn = stepBackfill(state, next, host.standing(job));
         state = turn.state;
         turn.effects.forEach(perform);
       }
       if (isAtRest(state)) controllers.delete(job);
+      settle(job);
     };
 
     const perform = (effect: BackfillEffect): void => {
@@ -107,7 +141,7 @@ export function createCatchUp(parts: {
       }
     };
 
-    const made: Controller = { handle, stop: () => cancelWait() };
+    const made: Controller = { handle, isCovered: () => isCovered(state), stop: () => cancelWait() };
     controllers.set(job, made);
     return made;
   };
@@ -149,11 +183,34 @@ export function createCatchUp(parts: {
     };
   };
 
+  /**
+   * A run that ends while the daemon stops would hide, by the end it has, the slots that came due since: then a checkpoint remembers from
+   * where they are owed. On a shared store others may have served them, and would serve them again.
+   */
+  const pinned = (job: string, since: EpochMs): Promise<void> | null => {
+    const known = pins.get(job);
+    if (known !== undefined || controllers.has(job)) return known ?? null; // what is open already remembers more
+    const { policy, owner } = host.standing(job);
+    if (policy === null || owner !== "here" || backend()?.facts.topology !== "single-node") return null;
+    const missed = nextFire(policy.schedule, policy.zone, since);
+    if (missed === null || missed > clock.wallNow()) return null;
+    const pin = async (): Promise<void> => {
+      const stream = jobStreams.catchup(job);
+      const open = await checkpoints.open(stream);
+      if (open.kind === "done" && open.value === null) await checkpoints.write(stream, "open", since);
+    };
+    const made = pin();
+    pins.set(job, made);
+    return made;
+  };
+
   return {
     begin(jobs, now) {
       const window: CatchUpWindow = { kind: "start", now };
       const others = jobs.filter(({ catchesUp }) => !catchesUp);
       for (const { name, catchesUp } of jobs) if (catchesUp) controllerOf(name).handle({ kind: "window", window });
+      awaitsStart = false;
+      for (const job of [...gates.keys()]) settle(job);
       if (others.length === 0) return;
       void presentStreams(backend, "catchup/").then((present) => {
         // What cannot be listed is looked at by the next start: an old checkpoint of a job that catches up no more does no harm.
@@ -167,16 +224,25 @@ export function createCatchUp(parts: {
       controllerOf(job).handle({ kind: "window", window });
     },
     started: (job, at) => controllers.get(job)?.handle({ kind: "started", at }),
+    covered(job) {
+      if (mayRecord(job)) return stoppedAt === null ? null : pinned(job, stoppedAt);
+      const gate = gates.get(job) ?? closedGate();
+      gates.set(job, gate);
+      return gate.opened;
+    },
     stop() {
-      stopped = true;
+      stoppedAt = clock.wallNow();
       for (const controller of controllers.values()) controller.stop();
-      controllers.clear();
     },
   };
 }
 
-function isAtRest({ windows, phase }: BackfillState): boolean {
-  return windows.length === 0 && phase.kind === "resting";
+function closedGate(): Gate {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
 }
 
 /** The stretch of the newest pause, cut short by a resume that followed it. */

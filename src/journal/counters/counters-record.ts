@@ -4,7 +4,7 @@ import type { SlaCheck } from "../../contract/report.ts";
 import type { EpochMs } from "../../platform/clock.ts";
 import { type JsonObject, jsonFloat, setOwn } from "../../store/json.ts";
 import { isoInstant } from "../instant.ts";
-import { type RecordCodec, recordCodec } from "../record-codec.ts";
+import { orNull, type RecordCodec, recordCodec } from "../record-codec.ts";
 
 /** `counters/<host>`: what the node has counted, for the daemon that follows (state 14). */
 export interface CountersRecord extends CountersSnapshot {
@@ -17,7 +17,7 @@ const checks = ["maxTimeSinceSuccess", "lateAfter", "maxRuntime"] as const satis
 /** A count that is none is left out of the sum, by itself (CNT-4). */
 const count = z.int().nonnegative().catch(0);
 const sum = z.number().nonnegative().catch(0);
-const instant = z.number().nullable().catch(null);
+const instant = orNull(z.number());
 const counts = z
   .record(z.string(), z.unknown())
   .catch({})

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { EpochMs } from "../../platform/clock.ts";
 import { isoInstant } from "../instant.ts";
-import { instantField, optionalInteger, optionalText, type RecordCodec, recordCodec } from "../record-codec.ts";
+import { instantField, optionalInteger, optionalText, orNull, type RecordCodec, recordCodec } from "../record-codec.ts";
 
 /** One daemon process on one host; `proc` is drawn anew at each start. */
 export interface DaemonProcess {
@@ -51,7 +51,7 @@ const shape = z.discriminatedUnion("kind", [
     at: instantField,
     // A reason this build does not know closes its writer's run, as the word says.
     reason: z.enum(["finished", "reconciled-crash", "reconciled-takeover"]).catch("finished"),
-    of: z.object({ host: z.string(), proc: z.string() }).nullable().catch(null),
+    of: orNull(z.object({ host: z.string(), proc: z.string() })),
   }),
 ]);
 

@@ -11,7 +11,7 @@ import { PARALLEL_READS, WARMED_ROWS } from "../limits.ts";
 import { inParallel } from "../parallel.ts";
 import { presentStreams } from "../present-streams.ts";
 import { jobStreams, keep } from "../streams.ts";
-import type { WriteQueue } from "../write-queue.ts";
+import type { WriteQueue, Written } from "../write-queue.ts";
 import { interruptedRow, isRowOf, isSameProcess, openRecords, type ProcessSight } from "./inflight.rules.ts";
 import {
   type ClosedRecord,
@@ -101,12 +101,25 @@ export function createInFlightRuns(parts: {
   /** Jobs whose records could not be read, or were passed over because a run was live. */
   let undecided = new Set<string>();
   let lookingAgain = false;
+  /** Runs that were cut and have been told of, while their rows are on the way. */
+  const told = new Set<string>();
 
   const append = (job: string, record: InFlightRecord): Promise<unknown> =>
     writes.add(jobStreams.inflight(job), "inflight", job, async () => {
       // The row is another chain's. A crash between a record that is closed and a row that has not landed would lose the run.
       if (record.kind === "closed") await writes.settled(jobStreams.runs(job));
       return land(job, record);
+    });
+
+  /** Closes the record of a run that was cut when its row is on disk; without it the record stays open, and is looked at again. */
+  const closeCut = (job: string, run: string, closed: ClosedRecord, row: Promise<Written>): Promise<unknown> =>
+    writes.add(jobStreams.inflight(job), "inflight", job, async () => {
+      if ((await row).kind !== "done") {
+        undecided.add(job);
+        return { kind: "done", value: null };
+      }
+      told.delete(run);
+      return land(job, closed);
     });
 
   const land = (job: string, record: InFlightRecord): Promise<Outcome<unknown>> =>
@@ -145,9 +158,21 @@ export function createInFlightRuns(parts: {
     return rows.value.some((row) => isRowOf(row, record));
   };
 
-  const interrupted = ({ name, onMissed }: ReconciledJob, record: OpenRecord, reason: CloseReason): Interrupted => {
+  /**
+   * Gives the run its row, and closes its record with it.
+   *
+   * @returns null when it has been told before, and only its row had not landed
+   */
+  const interrupted = (
+    { name, onMissed }: ReconciledJob,
+    record: OpenRecord,
+    reason: Exclude<CloseReason, "finished">,
+  ): Interrupted | null => {
     const row = interruptedRow(record, onMissed);
-    ledger.record(name, row);
+    const run = `${name} ${row.failReason}`; // it names start and host
+    void closeCut(name, run, closing(reason, record), ledger.record(name, row));
+    if (told.has(run)) return null;
+    told.add(run);
     log.warning(`Job ${name}: reconciled an interrupted run (${reason}): ${row.failReason}`);
     return { job: name, row };
   };
@@ -182,8 +207,7 @@ export function createInFlightRuns(parts: {
         void append(job.name, closing("finished", record));
         continue;
       }
-      newest = interrupted(job, record, "reconciled-crash"); // the row first: a crash in between must not lose it
-      void append(job.name, closing("reconciled-crash", record));
+      newest = interrupted(job, record, "reconciled-crash") ?? newest;
     }
     return newest;
   };
@@ -274,9 +298,7 @@ export function createInFlightRuns(parts: {
         const watched = survivors.get(job.name);
         if (watched === undefined || stillThere(watched)) return [];
         survivors.delete(job.name);
-        const cut = interrupted(job, watched.record, "reconciled-crash");
-        void append(job.name, closing("reconciled-crash", watched.record));
-        return [cut];
+        return interrupted(job, watched.record, "reconciled-crash") ?? [];
       });
     },
     async takeOver(job) {
@@ -285,9 +307,7 @@ export function createInFlightRuns(parts: {
       if (newest === undefined || newest.kind === "closed" || newest.proc === self.proc) return null;
       if (newest.host === self.host && newest.pid !== null && isSameProcess(newest, processes.look(newest.pid)))
         return null;
-      const cut = interrupted(job, newest, "reconciled-takeover");
-      void append(job.name, closing("reconciled-takeover", newest));
-      return cut;
+      return interrupted(job, newest, "reconciled-takeover");
     },
     async closeLost(job, isLost) {
       const records = await read(job.name);
@@ -295,8 +315,12 @@ export function createInFlightRuns(parts: {
       const lost = openRecords(records.value).filter((record) => record.host !== self.host && isLost(record));
       const found: Interrupted[] = [];
       for (const record of lost) {
-        if ((await isOnRecord(job.name, record)) !== true) found.push(interrupted(job, record, "reconciled-takeover"));
-        void append(job.name, closing("reconciled-takeover", record));
+        if ((await isOnRecord(job.name, record)) === true) {
+          void append(job.name, closing("reconciled-takeover", record));
+          continue;
+        }
+        const cut = interrupted(job, record, "reconciled-takeover");
+        if (cut !== null) found.push(cut);
       }
       await writes.settled(jobStreams.runs(job.name));
       await writes.settled(jobStreams.inflight(job.name));

@@ -13,7 +13,7 @@ import {
   WARMED_ROWS,
 } from "../limits.ts";
 import { jobStreams, ledgerKeep } from "../streams.ts";
-import type { WriteQueue } from "../write-queue.ts";
+import type { WriteQueue, Written } from "../write-queue.ts";
 import {
   belongsBefore,
   isVerdict,
@@ -26,8 +26,13 @@ import { runRecord } from "./run-record.ts";
 
 /** The durable history of every job (RUN-1): what catch-up, `onlyIfLastSucceeded`, retries and trends look at. */
 export interface Ledger {
-  /** Appends a row and forgets about it (WRT-1). */
-  record(job: string, row: HistoryRow): void;
+  /**
+   * Appends a row (WRT-1).
+   *
+   * @param after what the row, and with it the job's later ones, waits for
+   * @returns what became of it; most callers do not look
+   */
+  record(job: string, row: HistoryRow, after?: Promise<void> | null): Promise<Written>;
   /** The newest rows by place in the stream, oldest first. Rows that stand at no instant are left out (REH-3). */
   newest(job: string, limit: number): Promise<Outcome<readonly HistoryRow[]>>;
   /** How deep a search goes that the newest rows did not answer. */
@@ -99,14 +104,14 @@ export function createLedger(parts: {
   };
 
   return {
-    record(job, row) {
-      void writes.add(jobStreams.runs(job), "run-record", job, () =>
-        onBackend(backend, ({ records }) => {
-          const keep = ledgerKeep(maxRunsPerJob());
-          return records.append(jobStreams.runs(job), runRecord.encode(row), keep === undefined ? {} : { keep });
-        }),
-      );
-    },
+    record: (job, row, after = null) =>
+      writes.add(jobStreams.runs(job), "run-record", job, async () => {
+        await after;
+        const keep = ledgerKeep(maxRunsPerJob());
+        return onBackend(backend, ({ records }) =>
+          records.append(jobStreams.runs(job), runRecord.encode(row), keep === undefined ? {} : { keep }),
+        );
+      }),
     newest,
     get deepRows() {
       return deepRows();

@@ -68,7 +68,11 @@ export function createRetryClaims(parts: {
     if (claim.kind !== "held") return null;
     const until = clock.elapsedNow() + CLAIM_TTL_MS;
     try {
-      return await takeOver(job, newest.value, found, local, until);
+      if (found.next === "claim") return await takeOver(job, newest.value, found, local, until);
+      const now = await retries.newest(name);
+      if (now.kind === "done" && now.value?.id === newest.value.id)
+        await retries.settled(name, found.record.attempt, found.reason);
+      return null;
     } finally {
       await claim.release();
     }

@@ -64,11 +64,13 @@ export function rearmament(
 
 export type Claimability =
   | { readonly next: "claim"; readonly record: PendingRecord | HandoffRecord; readonly from: string }
+  | { readonly next: "settle"; readonly record: HandoffRecord; readonly reason: RetrySettled }
   | { readonly next: "leave" };
 
 /**
  * Whether this node, the job's owner, may try to take a retry over from another one (RSM-3, RSM-4): a handoff at once, a pending retry
- * when it is half a minute late. What is not claimable is left as it is; only its own node, or a newer run, may settle it.
+ * when it is half a minute late. What is not claimable is left as it is; only its own node, or a newer run, may settle it. A handoff is
+ * nobody's, though: one that the owner cannot go on with ends here, or it would stand open for ever.
  */
 export function claimability(record: RetryRecord | null, facts: RetryFacts): Claimability {
   if (facts.busy || (record?.kind !== "pending" && record?.kind !== "handoff")) return { next: "leave" };
@@ -76,7 +78,8 @@ export function claimability(record: RetryRecord | null, facts: RetryFacts): Cla
     if (record.host === facts.host) return { next: "leave" };
     if (facts.now < Math.max(record.notBefore, armInstant(record)) + CLAIM_GRACE_MS) return { next: "leave" };
   }
-  if (whyMoot(record, facts) !== null) return { next: "leave" };
+  const moot = whyMoot(record, facts);
+  if (moot !== null) return record.kind === "handoff" ? { next: "settle", record, reason: moot } : { next: "leave" };
   return { next: "claim", record, from: record.kind === "handoff" ? record.fromHost : record.host };
 }
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { EpochMs } from "../../platform/clock.ts";
 import { compareCodePoints } from "../../store/json.ts";
-import { isoOrNull, optionalInstant, optionalText, type RecordCodec, recordCodec } from "../record-codec.ts";
+import { isoOrNull, optionalInstant, optionalText, orNull, type RecordCodec, recordCodec } from "../record-codec.ts";
 
 /** What a node was configured for at an instant: the anchor of garbage collection (GEN-4). */
 export interface Manifest {
@@ -23,8 +23,8 @@ const shape = z.object({
   host: optionalText,
   jobSetId: optionalText,
   jobs: names,
-  scopes: names.nullable().catch(null),
-  dags: names.nullable().catch(null),
+  scopes: orNull(names),
+  dags: orNull(names),
 });
 
 /** `manifests/<host>`. A list of jobs that cannot be read makes the record damaged: what it protects is not known. */

@@ -1,119 +1,15 @@
-import type { Clock } from "../../platform/clock.ts";
-import { attempt } from "../attempt.ts";
-import { type ArgumentsOf, type Operation, operationTraits, type ResultOf } from "../engine.ts";
-import { type Executor, failed, newTally } from "../executor.ts";
-import { oneAtATime } from "../front/one-at-a-time.ts";
-import { storeOver } from "../front/store.ts";
-import { PENDING_WRITES_MAX } from "../limits.ts";
-import type { Outcome, Store } from "../store.ts";
+import { type InThreadOptions, openInThread } from "../front/in-thread.ts";
+import type { Store } from "../store.ts";
 import { memoryEngine } from "./engine.ts";
 import type { MemoryMedium } from "./medium.ts";
 
-/** How the store behaves for one operation. */
-export type Conduct =
-  | { readonly kind: "answer" }
-  /** Takes this long; operations of its lane wait for it. Infinity: hangs. */
-  | { readonly kind: "slow"; readonly delayMs: number }
-  /** Answers with an error of the medium, having done nothing. */
-  | { readonly kind: "fail"; readonly message: string }
-  /** Never answers; `lands` tells whether it was done. */
-  | { readonly kind: "silent"; readonly lands: boolean };
-
-export interface MemoryStoreOptions {
+export interface MemoryStoreOptions extends InThreadOptions {
   readonly medium: MemoryMedium;
-  readonly clock: Clock;
   /** 12 hex digits, unique on the medium. */
   readonly writer: string;
-  /** By default shared, as stores on one medium are. */
-  readonly topology?: "single-node" | "shared";
-  /** Asked before each operation; by default every one is answered at once. */
-  readonly conduct?: (operation: Operation, args: ArgumentsOf<Operation>) => Conduct;
-  /** Told of each operation the moment it has been done, whether or not its caller will hear of it. */
-  readonly onDone?: (operation: Operation, args: ArgumentsOf<Operation>) => void;
 }
 
-/** A store in memory on the clock it is given, as good or as bad as `conduct` says. Deterministic. */
-export function openMemoryStore({ medium, clock, writer, topology, conduct, onDone }: MemoryStoreOptions): Store {
-  const engine = memoryEngine(medium, writer, { wallMicros: () => clock.wallNow() * 1000 });
-  const tally = newTally();
-  const inTurn = oneAtATime();
-  let pendingWrites = 0;
-  let underWay = 0;
-  let onIdle: (() => void) | null = null;
-  let closed = false;
-
-  const perform = <K extends Operation>(operation: K, args: ArgumentsOf<K>): Outcome<ResultOf<K>> => {
-    const found = attempt(engine, operation, args);
-    const outcome = found.kind === "busy" ? failed("io", "a lock in memory is never busy") : found;
-    tally.finished(operationTraits[operation].label, outcome.kind !== "done", 0);
-    onDone?.(operation, args);
-    return outcome;
-  };
-
-  /** Answers, or stays silent as "nothing". */
-  const behave = async <K extends Operation>(
-    operation: K,
-    args: ArgumentsOf<K>,
-  ): Promise<Outcome<ResultOf<K>> | "nothing"> => {
-    const way = conduct?.(operation, args) ?? { kind: "answer" };
-    if (way.kind === "fail") {
-      tally.finished(operationTraits[operation].label, true, 0);
-      return failed("io", way.message);
-    }
-    if (way.kind === "silent") {
-      if (way.lands) perform(operation, args);
-      return "nothing";
-    }
-    if (way.kind === "slow") await new Promise<void>((resolve) => clock.after(way.delayMs, resolve));
-    return perform(operation, args);
-  };
-
-  const executor: Executor = {
-    async call(operation, args, deadlineMs) {
-      if (closed) return failed("closed", "the store is closed");
-      const { lane } = operationTraits[operation];
-      if (lane === "write" && pendingWrites >= PENDING_WRITES_MAX) {
-        tally.shed();
-        return failed("overflow", `${pendingWrites} operations are waiting already`);
-      }
-      underWay++;
-      if (lane === "write") pendingWrites++;
-      const answer = inTurn(lane, () => behave(operation, args)).finally(() => {
-        if (lane === "write") pendingWrites--;
-        if (--underWay === 0) onIdle?.();
-      });
-      return withinDeadline(answer, deadlineMs);
-    },
-    learn: () => undefined,
-    counters: () => tally.read({ bulk: idle, lease: idle }),
-    pendingWrites: () => pendingWrites,
-    async close(patienceMs) {
-      closed = true;
-      await new Promise<void>((resolve) => {
-        if (underWay === 0) return resolve();
-        const cancel = clock.after(patienceMs, resolve);
-        onIdle = () => {
-          cancel();
-          resolve();
-        };
-      });
-      return { unfinished: underWay, threads: "ended" };
-    },
-  };
-
-  const withinDeadline = <T>(answer: Promise<Outcome<T> | "nothing">, deadlineMs: number): Promise<Outcome<T>> =>
-    new Promise((resolve) => {
-      const cancel = clock.after(deadlineMs, () =>
-        resolve({ kind: "unknown", because: `no answer within ${deadlineMs / 1000} s` }),
-      );
-      void answer.then((outcome) => {
-        if (outcome === "nothing") return;
-        cancel();
-        resolve(outcome);
-      });
-    });
-
-  return storeOver(executor, engine.start({ topology: topology ?? "shared" }), clock.elapsedNow);
+/** A store in memory. Deterministic. */
+export function openMemoryStore({ medium, writer, ...options }: MemoryStoreOptions): Store {
+  return openInThread(memoryEngine(medium, writer, { wallMicros: () => options.clock.wallNow() * 1000 }), options);
 }
-
-const idle = { inflight: 0, capacity: 0, peak: 0 };

@@ -94,6 +94,8 @@ test("whatever happens, one question is out while a window is undecided, and non
           open = rest;
           if (question?.kind === "write" && move.landed)
             checkpoint = question.checkpoint === "open" ? "open" : "closed";
+          if (question?.kind === "read facts" && move.facts !== null)
+            checkpoint = move.facts.open === "none" ? "closed" : "open";
           const answers: Record<string, BackfillEvent> = {
             "read facts": { kind: "facts", facts: move.facts },
             write: { kind: "written", landed: move.landed },

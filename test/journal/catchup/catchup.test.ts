@@ -24,7 +24,7 @@ interface Options {
 }
 
 /** A daemon that has just come up at 12:05:30, with a per-minute job, and a scheduler that only does as it is told. */
-function daemon(options: Options = {}, shared: Partial<JournalBench> = {}) {
+function daemon(options: Options = {}, shared: Partial<JournalBench> = { topology: "single-node" }) {
   const bench = journalBench({ at: "2026-11-30T12:05:30Z", ...shared });
   const { backend, writes, clock, log } = bench;
   const ledger = createLedger({ backend, writes, maxRunsPerJob: () => 1000 });
@@ -59,7 +59,8 @@ function daemon(options: Options = {}, shared: Partial<JournalBench> = {}) {
     catchUp.started("backup", startedAt);
     clock.after(seconds * second, () => {
       live.delete(id);
-      ledger.record("backup", ran(clock.wallNow(), { startedAt, outcome: "failure" }));
+      const row = ran(clock.wallNow(), { startedAt, outcome: "failure" });
+      ledger.record("backup", row, catchUp.covered("backup"));
       if (live.size === 0) for (const call of [...waiting]) call();
     });
   };
@@ -70,6 +71,7 @@ function daemon(options: Options = {}, shared: Partial<JournalBench> = {}) {
     checkpoints,
     clock,
     log,
+    awaitsStart: true,
     host: {
       standing: () => standing,
       async launch(_job, slot) {
@@ -92,7 +94,8 @@ function daemon(options: Options = {}, shared: Partial<JournalBench> = {}) {
     launches,
     run,
     runEndedAt: (time: string) => bench.put("runs/backup", runRecord.encode(ran(at(time)))),
-    begin: () => catchUp.begin([{ name: "backup", catchesUp: standing.policy !== null }], at("12:05:30")),
+    begin: (now = "12:05:30") => catchUp.begin([{ name: "backup", catchesUp: standing.policy !== null }], at(now)),
+    rows: async () => (await bench.bodies("runs/backup")).length,
     set(over: Partial<Standing>) {
       standing = { ...standing, ...over };
     },
@@ -329,6 +332,83 @@ describe("CAT-12: what cannot be decided now", () => {
     expect(node.launches.map((launch) => launch.slice(-8))).toEqual(["12:03:00", "12:04:00", "12:05:00"]);
   });
 
+  test.each([
+    ["it cannot be read", () => failing("maxOfField")],
+    ["its checkpoint cannot be opened", () => failing("append")],
+  ])(
+    "CAT-1: while what was missed is not on record, as %s, no row hides it from the start after a crash",
+    async (_, trouble) => {
+      const node = daemon();
+      await node.runEndedAt("12:02:00");
+      node.behave(trouble());
+      node.begin();
+      await node.until("12:06:00");
+      node.behave(null); // the next look is in half a minute
+      node.run(1);
+      await node.until("12:06:10");
+      expect(await node.rows()).toBe(1);
+      node.catchUp.stop(); // as a crash does
+      const next = daemon({}, node);
+      next.begin("12:06:10");
+      await next.until("12:07:00");
+      expect(next.launches.map((launch) => launch.slice(-8))).toEqual(["12:03:00", "12:04:00", "12:05:00", "12:06:00"]);
+    },
+  );
+
+  test.each([
+    ["single-node", ["12:06:00", "12:07:00"], ["open 12:05:50", "close 12:05:50"]],
+    ["shared", [], []],
+  ] as const)("CAT-1: nor does one that ends while the daemon stops, on a %s store", async (topology, owed, kept) => {
+    const node = daemon({}, { topology });
+    await node.runEndedAt("12:05:20");
+    node.begin();
+    node.run(100);
+    await node.until("12:05:50");
+    node.catchUp.stop();
+    await node.until("12:07:20");
+    expect(await node.rows()).toBe(2);
+    const next = daemon({}, { ...node, topology });
+    next.begin("12:07:20");
+    await next.until("12:07:50");
+    expect(next.launches.map((launch) => launch.slice(-8))).toEqual(owed);
+    expect(await next.checkpoints()).toEqual(kept);
+  });
+
+  test("and one that ends before a slot has come needs none", async () => {
+    const node = daemon();
+    await node.runEndedAt("12:05:20");
+    node.begin();
+    node.run(15);
+    await node.pass(second);
+    node.catchUp.stop();
+    await node.until("12:05:55");
+    expect([await node.rows(), await node.checkpoints()]).toEqual([2, []]);
+  });
+
+  test("CAT-1: nor does one of before the look begins; it is written when that is over", async () => {
+    const node = daemon();
+    await node.runEndedAt("12:02:00");
+    node.run(1);
+    await node.until("12:05:40");
+    expect(await node.rows()).toBe(1);
+    node.begin();
+    await node.until("12:06:00");
+    expect([node.launches.length, await node.rows()]).toEqual([3, 5]);
+  });
+
+  test.each([
+    ["the job does not catch up", { policy: null }],
+    ["no owner is clear", { owner: "unclear" as const }],
+  ])("rows do not wait where %s", async (_, how) => {
+    const node = daemon();
+    await node.runEndedAt("12:02:00");
+    node.set(how);
+    node.begin();
+    node.run(1);
+    await node.until("12:05:40");
+    expect(await node.rows()).toBe(2);
+  });
+
   test("CAT-5: an owner elsewhere replays it; here it is done with", async () => {
     const node = daemon();
     await node.runEndedAt("12:03:00");
@@ -470,7 +550,29 @@ describe("CAT-20: a running daemon that slept", () => {
     node.behave(null);
     await node.until("12:32:00");
     expect(node.launches.map((launch) => launch.slice(9))).toEqual(["for 12:01:00", "for 12:04:00"]);
-    expect(await node.checkpoints()).toEqual(["open 12:00:59", "close 12:00:59", "open 12:03:59", "close 12:03:59"]);
+    // The end of one is the beginning of the next on disk: no crash falls in between.
+    expect(await node.checkpoints()).toEqual(["open 12:00:59", "open 12:03:59", "close 12:03:59"]);
+  });
+
+  test("CAT-23: a cycle whose close is lost is not made up for again by the next gap", async () => {
+    const node = daemon();
+    await node.runEndedAt("12:02:00");
+    node.begin();
+    await node.until("12:05:32");
+    node.behave(failing("append"));
+    await node.until("12:10:00");
+    expect(node.logged.at(-1)).toContain("could not be closed");
+    node.behave(null);
+    node.catchUp.gap("backup", at("12:08:00"), at("12:10:00"));
+    await node.until("12:12:00");
+    expect(node.launches.map((launch) => launch.slice(13))).toEqual([
+      "12:03:00",
+      "12:04:00",
+      "12:05:00",
+      "12:08:00",
+      "12:09:00",
+    ]);
+    expect((await node.checkpoints()).at(-1)).toBe("close 12:07:59");
   });
 
   test("CAT-21: of more than a hundred the oldest that waits is dropped with a warning", async () => {

@@ -281,6 +281,30 @@ describe("INF-2: reconciliation on the same host", () => {
     expect(after.found).toMatchObject([{ job: "backup", row: { interruptedAt: NOON } }]);
   });
 
+  test.each([
+    ["fails", { kind: "fail", message: "the disk is full" }],
+    ["is not answered, and landed", { kind: "silent", lands: true }],
+    ["is not answered, and did not land", { kind: "silent", lands: false }],
+  ] as const)(
+    "a cut run whose row %s keeps its record open until the row is there, and has one row",
+    async (_, how) => {
+      const before = daemon("nodea", "old");
+      before.run("r1");
+      await before.writes.flush(second);
+      const after = daemon("nodea", "new", before);
+      let appends = 0;
+      after.behave((operation) => (operation === "append" && ++appends === 1 ? how : { kind: "answer" }));
+      expect(await after.inFlight.reconcileHere([job()], () => false)).toHaveLength(1);
+      await after.pass(60 * second);
+      expect((await after.bodies("inflight/backup")).map(({ kind }) => kind)).toEqual(["open"]);
+      expect(await after.inFlight.reconcileAgain([job()])).toEqual([]); // it has been told
+      await after.pass(60 * second);
+      expect((await after.bodies("inflight/backup")).map(({ kind }) => kind)).toEqual(["open", "closed"]);
+      expect((await after.bodies("runs/backup")).map(({ outcome }) => outcome)).toEqual(["unknown"]);
+      expect(await after.inFlight.reconcileAgain([job()])).toEqual([]);
+    },
+  );
+
   test("a ledger that cannot be read gives no second row to a run that may have one", async () => {
     const before = daemon("nodea", "old");
     before.run("r1");

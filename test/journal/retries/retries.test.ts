@@ -63,7 +63,7 @@ function job(over: Partial<JobConfig> = {}, jobDigest = "d1"): RetriedJob {
   return { config: jobConfig({ name: "backup", retry, ...over }), jobDigest };
 }
 
-describe("RET-2: arming", () => {
+describe("RET-1, RET-2, F-34: arming", () => {
   test("persists attempt, absolute deadline and digest, in order with what settles it", async () => {
     const { arm, retries, writes, bodies } = node("nodea");
     arm();
@@ -284,7 +284,7 @@ describe("RET-3: a due retry is settled before it is launched", () => {
   });
 });
 
-describe("RSM-5: with resume active the claim is asked first", () => {
+describe("RSM-5, F-46: with resume active the claim is asked first", () => {
   test("the newest record of another host stops the local sequence, and nothing is settled", async () => {
     const here = node("nodea");
     here.arm(1);
@@ -366,7 +366,7 @@ test("RSM-2: without resume an ownership change settles owner-moved and leaves a
   ]);
 });
 
-describe("RSM-3: claiming", () => {
+describe("RSM-3, F-44: claiming", () => {
   test("RSM-2: a handoff is taken over by the new owner at once, and written down as its own before the lease goes", async () => {
     const old = node("nodea");
     old.arm(1);
@@ -419,15 +419,27 @@ describe("RSM-3: claiming", () => {
     expect(await owner.kinds()).toEqual(["handoff", "settled superseded-by-run"]);
   });
 
+  test("RSM-4: one past the deadline of its job is settled by the job's owner, and by nobody else", async () => {
+    const old = node("nodea");
+    old.retries.handedOff("backup", { attempt: 1, armedAt: NOON, jobDigest: "d1" });
+    await old.writes.flush(second);
+    await old.pass(600 * second);
+    const late = [job({ startingDeadlineSeconds: 300 })];
+    const other = node("nodec", old);
+    other.owned.clear();
+    expect([await other.scan(late), await other.kinds()]).toEqual([[], ["handoff"]]);
+    const owner = node("nodeb", old);
+    expect([await owner.scan(late), await owner.kinds()]).toEqual([[], ["handoff", "settled deadline-passed"]]);
+  });
+
   test.each<[string, (owner: ReturnType<typeof node>) => void, readonly RetriedJob[]]>([
     ["a job this node does not own", (owner) => owner.owned.clear(), [job()]],
     ["a job that runs here", (owner) => owner.busy.add("backup"), [job()]],
-    ["another definition", () => {}, [job({}, "d2")]],
     ["an every-node job", () => {}, [job({ clusterPolicy: "EveryNode" })]],
     ["an @reboot job", () => {}, [job({ timing: { kind: "reboot" } })]],
     ["a job whose ledger cannot be read", (owner) => owner.behave(failing("maxOfField")), [job()]],
     ["a job whose claim is held", (owner) => owner.behave(failing("acquireLease")), [job()]],
-  ])("RSM-1, RSM-4: never of %s, and the record stays as it is", async (_, arrange, jobs) => {
+  ])("RSM-1, RSM-4, F-42: never of %s, and the record stays as it is", async (_, arrange, jobs) => {
     const old = node("nodea");
     old.retries.handedOff("backup", { attempt: 1, armedAt: NOON, jobDigest: "d1" });
     await old.writes.flush(second);

@@ -72,7 +72,7 @@ describe("state 12: records", () => {
     expect(retryRecord.decode(retryRecord.encode(record))).toEqual({ kind: "record", value: record });
   });
 
-  test("RSM-7: a kind this build does not know is no retry", () => {
+  test("RSM-7, F-48: a kind this build does not know is no retry", () => {
     expect(retryRecord.decode({ kind: "lent", attempt: 1 }).kind).toBe("damaged");
   });
 });
@@ -141,7 +141,7 @@ describe("RET-9: what becomes of a record at start", () => {
   });
 });
 
-describe("RSM-3: what a new owner may claim", () => {
+describe("RSM-3, F-44: what a new owner may claim", () => {
   const here: RetryFacts = { ...facts, host: "nodeb" };
 
   test("a handoff at once", () => {
@@ -163,17 +163,31 @@ describe("RSM-3: what a new owner may claim", () => {
     ["one that says nothing", { kind: "invalid pending", host: "nodea" }, {}],
     ["none", null, {}],
     ["one of a job that runs or retries here", handoff, { busy: true }],
-    ["one of another definition", handoff, { jobDigest: "d2" }],
-    ["one of a disabled job", handoff, { enabled: false }],
-    ["one beyond the budget", handoff, { maximumRetries: 1 }],
-    ["one past the deadline", handoff, { startingDeadlineSeconds: 5, now: NOON + 26 * second }],
-    ["one a newer run here has superseded", handoff, { lastCompletedAt: NOON + 1 }],
+    ["a pending one of another definition", pending, { jobDigest: "d2", now: NOON + 1e6 }],
+    ["a pending one of a disabled job", pending, { enabled: false, now: NOON + 1e6 }],
+    ["a pending one beyond the budget", pending, { maximumRetries: 1, now: NOON + 1e6 }],
+    ["a pending one past the deadline", pending, { startingDeadlineSeconds: 5, now: NOON + 1e6 }],
+    ["a pending one that a newer run here has superseded", pending, { lastCompletedAt: NOON + 1, now: NOON + 1e6 }],
   ])("RSM-4: never %s, and it settles nothing", (_, record, over) =>
     expect(claimability(record, { ...here, ...over })).toEqual({ next: "leave" }),
   );
 });
 
-describe("RSM-5: who may launch a due retry", () => {
+test.each<[string, Partial<RetryFacts>]>([
+  ["deadline-passed", { startingDeadlineSeconds: 5, now: NOON + 26 * second }],
+  ["superseded-by-run", { lastCompletedAt: NOON + 1 }],
+  ["config-changed", { jobDigest: "d2" }],
+  ["disabled", { enabled: false }],
+  ["exhausted", { maximumRetries: 1 }],
+])("RSM-4: a handoff, which is nobody's, is settled when its owner cannot go on with it: %s", (reason, over) => {
+  expect(claimability(handoff, { ...facts, host: "nodeb", ...over })).toEqual({
+    next: "settle",
+    record: handoff,
+    reason,
+  });
+});
+
+describe("RSM-5, F-46: who may launch a due retry", () => {
   test.each<[RetryRecord | null, ReturnType<typeof launchOwner>]>([
     [pending, "ours"],
     [settled, "ours"],

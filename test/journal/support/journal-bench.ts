@@ -4,9 +4,10 @@ import { createDrops, type Drops } from "../../../src/journal/drops.ts";
 import { createWriteQueue, type WriteQueue } from "../../../src/journal/write-queue.ts";
 import { type SimulatedClock, simulatedClock } from "../../../src/platform/simulated-clock.ts";
 import type { Operation } from "../../../src/store/engine.ts";
+import type { Conduct } from "../../../src/store/front/in-thread.ts";
 import type { JsonObject } from "../../../src/store/json.ts";
 import { type MemoryMedium, memoryMedium } from "../../../src/store/memory/medium.ts";
-import { type Conduct, openMemoryStore } from "../../../src/store/memory/open.ts";
+import { openMemoryStore } from "../../../src/store/memory/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { writtenLog } from "../../support/node.ts";
 
@@ -14,6 +15,7 @@ import { writtenLog } from "../../support/node.ts";
 export interface JournalBench {
   readonly clock: SimulatedClock;
   readonly medium: MemoryMedium;
+  readonly topology: "single-node" | "shared";
   readonly store: Store;
   readonly backend: Backend;
   readonly log: Logger;
@@ -38,14 +40,15 @@ export const NOON = Date.parse("2026-11-30T12:00:00Z");
 let writer = 0;
 
 export function journalBench(
-  shared: { readonly clock?: SimulatedClock; readonly medium?: MemoryMedium; readonly at?: string } = {},
+  shared: Partial<Pick<JournalBench, "clock" | "medium" | "topology">> & { readonly at?: string } = {},
 ): JournalBench {
   const clock = shared.clock ?? simulatedClock(shared.at === undefined ? NOON : Date.parse(shared.at));
   const medium = shared.medium ?? memoryMedium();
+  const topology = shared.topology ?? "shared";
   let conduct: ((operation: Operation) => Conduct) | null = null;
   let plugged = true;
   const open = (behaviour: (operation: Operation) => Conduct): Store =>
-    openMemoryStore({ medium, clock, writer: (writer++).toString(16).padStart(12, "0"), conduct: behaviour });
+    openMemoryStore({ medium, clock, topology, writer: (writer++).toString(16).padStart(12, "0"), conduct: behaviour });
   const store = open((operation) => conduct?.(operation) ?? { kind: "answer" });
   const hand = open(() => ({ kind: "answer" }));
   const logged: string[] = [];
@@ -54,6 +57,7 @@ export function journalBench(
   return {
     clock,
     medium,
+    topology,
     store,
     backend: () => (plugged ? store : null),
     log,

@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Collection, collectGarbage } from "../../../src/journal/upkeep/collection.ts";
 import { manifestRecord } from "../../../src/journal/upkeep/manifest-record.ts";
+import { tryLock } from "../../../src/platform/flock.ts";
 import { simulatedClock } from "../../../src/platform/simulated-clock.ts";
 import type { JsonObject } from "../../../src/store/json.ts";
 import type { Store } from "../../../src/store/store.ts";
@@ -58,6 +59,23 @@ describe("garbage collection on a file system", () => {
     expect(readdirSync(join(base, "leases"))).toEqual(["slots%2Fa.lease", "slots%2Fa.lock"]);
     expect(statSync(join(base, "leases/slots%2Fa.lock")).ino).toBe(inode); // F62
     expect(readFileSync(join(base, "leases/slots%2Fa.lease"), "utf8")).toContain('"fence":1');
+  });
+
+  test("a lock that somebody holds is passed over at once (LCK-5)", async () => {
+    const path = temporaryDirectory();
+    const store = await openedStore(path);
+    const nowSeconds = Date.now() / 1000;
+    await done(store.documents.swap("kv/a", "gone", null, {}));
+    const { version } = await done(store.documents.read("kv/a", "gone"));
+    await done(store.documents.swap("kv/a", "gone", version, null));
+    await done(store.records.append("manifests/here", manifestAt(nowSeconds - 8 * day)));
+    const lock = join(path, "default/docs/kv%2Fa/gone.lock");
+    utimesSync(lock, nowSeconds - 8 * day, nowSeconds - 8 * day);
+    const fd = openSync(lock, "r+");
+    expect(tryLock(fd)).toBe(true);
+    expect(await collect(store, nowSeconds)).toMatchObject({ kind: "done", tidied: { locks: 0 } });
+    closeSync(fd);
+    expect(await collect(store, nowSeconds)).toMatchObject({ kind: "done", tidied: { locks: 1 } });
   });
 
   test("a stream directory nobody can name keeps blobs and is kept (GC-4, GC-7)", async () => {

@@ -29,7 +29,7 @@ export async function simulateDags(seed: number, wrongHours = 2): Promise<Simula
   const judge = (found: string | null): void => {
     wrong ??= found;
   };
-  const fences = fencesRise(fleet.medium);
+  const fences = fencesRise(() => [...fleet.medium.leases.values()].map(({ lease }) => lease));
   world.onLaunch = (process) => judge(runsTwice(world, process));
 
   const look = (): void => {

@@ -30,7 +30,7 @@ export function troubleBook(): Trouble {
         bad.set(fact.daemon.host, fact.at);
         bad.set(`${fact.daemon.host} ${fact.target}`, fact.at);
       }
-      if (fact.kind === "store not opened") bad.set(fact.host, fact.at);
+      if (fact.kind === "store not opened" || fact.kind === "store opens slowly") bad.set(fact.host, fact.at);
       if (fact.kind === "clock moved") moved.set(fact.host, fact.at);
     },
     since: (host, target, since) =>

@@ -61,9 +61,6 @@ export function runsAccounted(world: World): Invariant {
         case "operation": {
           const { body, fate, target } = fact;
           if (body === null || fate === "answered" || fate === "silent, done" || fate === "slow") return null;
-          // So does the row that stands for a run that was cut.
-          if (target.startsWith("runs/") && body.outcome === "unknown")
-            unknowns.add(`${target.slice("runs/".length)} ${instantOf(body.interruptedAt ?? body.finished_at)}`);
           if (target.startsWith("runs/") && typeof body.runId === "string") {
             // What a killed daemon had handed over and was not done is no lost write: its open record is there to tell.
             if (!endedDaemons.has(fact.daemon.proc)) lostWrites.add(body.runId);

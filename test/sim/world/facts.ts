@@ -134,7 +134,7 @@ export type Fact = { readonly at: EpochMs } & (
     }
   | { readonly kind: "rebooted"; readonly host: string; readonly bootId: string }
   | { readonly kind: "owner changed"; readonly owner: string | null }
-  | { readonly kind: "store not opened"; readonly host: string }
+  | { readonly kind: "store not opened" | "store opens slowly"; readonly host: string }
   | { readonly kind: "healed" }
 );
 

@@ -1,5 +1,5 @@
 import type { Operation } from "../../../src/store/engine.ts";
-import type { Conduct } from "../../../src/store/memory/open.ts";
+import type { Conduct } from "../../../src/store/front/in-thread.ts";
 import type { Fate } from "./facts.ts";
 import type { Life } from "./life.ts";
 import type { Random } from "./random.ts";
@@ -35,6 +35,10 @@ export function badWeather(random: Random): Weather {
 
 const leaseOperations: ReadonlySet<Operation> = new Set(["acquireLease", "renewLease", "releaseLease", "readLease"]);
 
+export function isOnLeases(operation: Operation): boolean {
+  return leaseOperations.has(operation);
+}
+
 /** How the store takes the next operation of a daemon, and what becomes of it. */
 export function conductOf(
   operation: Operation,
@@ -43,7 +47,7 @@ export function conductOf(
   // What a killed daemon had handed over before it died may still be done, and a process that ends takes the rest with it.
   if (!life.alive) return silent(life.landsAfterEnd());
   const { slow, fail, silent: silence, leasesOnly, slowMsMax } = weather;
-  if (leasesOnly && !leaseOperations.has(operation)) return { conduct: { kind: "answer" }, fate: "answered" };
+  if (leasesOnly && !isOnLeases(operation)) return { conduct: { kind: "answer" }, fate: "answered" };
   const drawn = random.next();
   if (drawn < slow) return { conduct: { kind: "slow", delayMs: random.between(1, slowMsMax) }, fate: "slow" };
   if (drawn < slow + fail) return { conduct: { kind: "fail", message: "the simulated disk is full" }, fate: "failed" };

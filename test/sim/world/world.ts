@@ -7,19 +7,19 @@ import type { Clock } from "../../../src/platform/clock.ts";
 import { settled } from "../../../src/platform/simulated-clock.ts";
 import type { ArgumentsOf, Operation } from "../../../src/store/engine.ts";
 import { decodeEnvelope } from "../../../src/store/envelope.ts";
+import { openInThread } from "../../../src/store/front/in-thread.ts";
 import type { JsonObject } from "../../../src/store/json.ts";
-import { type MemoryMedium, memoryMedium } from "../../../src/store/memory/medium.ts";
-import { openMemoryStore } from "../../../src/store/memory/open.ts";
-import type { Store } from "../../../src/store/store.ts";
+import type { Lease, Store } from "../../../src/store/store.ts";
 import { configOf } from "../../support/node.ts";
 import type { DaemonId, Fact, NewFact } from "./facts.ts";
 import { type SimHost, simHost } from "./host.ts";
 import { type Life, newLife } from "./life.ts";
+import { inMemory, onDisk } from "./media.ts";
 import { type Random, seededRandom } from "./random.ts";
 import { type SimDaemon, startSimDaemon } from "./sim-daemon.ts";
 import { drawDag, type SimDag, taskBehaviour } from "./sim-dag.ts";
 import { type Behaviour, drawJob, inPool, type SimJob } from "./sim-job.ts";
-import { conductOf, fair, type Weather } from "./store-trouble.ts";
+import { conductOf, fair, isOnLeases, type Weather } from "./store-trouble.ts";
 import { type Transcript, transcript } from "./transcript.ts";
 import { type WorldTime, worldTime } from "./world-time.ts";
 
@@ -31,6 +31,8 @@ export interface Setup {
   readonly policy: "degrade" | "fail-closed";
   readonly dags: number;
   readonly pools: number;
+  /** What the store is on: in memory, or files as a real daemon has them. */
+  readonly store: "memory" | "files";
 }
 
 /** A place of one daemon after the other: a host, its daemon of the moment, and how the store is for it. */
@@ -46,7 +48,6 @@ export interface World {
   readonly setup: Setup;
   readonly time: WorldTime;
   readonly random: Random;
-  readonly medium: MemoryMedium;
   readonly places: readonly Place[];
   readonly transcript: Transcript;
   readonly jobs: ReadonlyMap<string, SimJob>;
@@ -62,10 +63,14 @@ export interface World {
   /** Moves ownership of all jobs that have an owner: nobody is for a while. */
   moveOwnership(to: string | null, withinMs: number): void;
   owner(): string | null;
+  /** All there are in the store. */
+  leases(): readonly Lease[];
   watch(watcher: (fact: Fact) => void): void;
   note(fact: NewFact): void;
   /** Lets time pass, and `after` have a look after each step of it. */
   pass(forMs: number, after: () => void): Promise<void>;
+  /** It is not used any more. */
+  end(): void;
 }
 
 const BEGINNING = Date.parse("2026-03-02T00:00:00Z");
@@ -73,9 +78,14 @@ const BEGINNING = Date.parse("2026-03-02T00:00:00Z");
 export function createWorld(setup: Setup): World {
   const random = seededRandom(setup.seed);
   const time = worldTime(BEGINNING + random.between(0, 86_400_000));
-  const medium = memoryMedium();
   const fleet = setup.hosts > 1;
   const written = transcript(time);
+  const medium =
+    setup.store === "memory"
+      ? inMemory()
+      : onDisk((line) => written.say({ host: "world", proc: "0" }, `store: ${line}`));
+  const hand = medium.engine("ffffffffffff", { wallMicros: () => time.now() * 1000 });
+  let leases: readonly Lease[] | null = null;
   const watchers: ((fact: Fact) => void)[] = [];
   const jobs = new Map<string, SimJob>();
   const dags = new Map<string, SimDag>();
@@ -154,21 +164,21 @@ export function createWorld(setup: Setup): World {
 
   const openStore = (place: Place, id: DaemonId, life: Life, clock: Clock): Promise<Store | null> => {
     const draws = random.fork();
-    const writer = id.proc;
     return new Promise((resolve) => {
       const { fail, silent, slow, leasesOnly } = place.weather;
       const bad = !leasesOnly && draws.chance(fail + silent);
-      const takesMs = !leasesOnly && draws.chance(slow) ? draws.between(0, 9_000) : draws.between(0, 300);
+      const isSlow = !leasesOnly && draws.chance(slow);
+      const takesMs = isSlow ? draws.between(0, 9_000) : draws.between(0, 300);
+      if (isSlow || bad) note({ kind: "store opens slowly", host: place.host.name }); // the first fires may come before it
       clock.after(bad && draws.chance(0.5) ? 10_000 : takesMs, () => {
         if (bad) {
           note({ kind: "store not opened", host: place.host.name });
           return resolve(null);
         }
         resolve(
-          openMemoryStore({
-            medium,
+          openInThread(medium.engine(id.proc, { wallMicros: () => clock.wallNow() * 1000 }), {
             clock,
-            writer,
+            topology: topologyOf(setup),
             conduct(operation, args) {
               const { conduct, fate } = conductOf(operation, { weather: place.weather, life, random: draws });
               const target = targetOf(operation, args);
@@ -177,6 +187,7 @@ export function createWorld(setup: Setup): World {
               return conduct;
             },
             onDone(operation, args) {
+              if (isOnLeases(operation)) leases = null;
               const body = bodyOf(operation, args);
               const stream = targetOf(operation, args);
               if (body !== null && stream !== null) note({ kind: "landed", daemon: id, stream, body });
@@ -190,7 +201,7 @@ export function createWorld(setup: Setup): World {
 
   /** Told of each document the moment a daemon has swapped it, or was too late to. */
   const swapped = (daemon: DaemonId, { namespace, key, text }: ArgumentsOf<"swapDocument">): void => {
-    if ((medium.documents.get(namespace)?.get(key) ?? null) !== text) return;
+    if (hand.peekDocument({ namespace, key }) !== text) return;
     if (namespace.startsWith("dagrun/")) {
       const decoded = text === null ? null : decodeEnvelope(text);
       const data = decoded?.kind === "current" ? decoded.data : null;
@@ -248,7 +259,6 @@ export function createWorld(setup: Setup): World {
     setup,
     time,
     random,
-    medium,
     places,
     transcript: written,
     jobs,
@@ -276,6 +286,10 @@ export function createWorld(setup: Setup): World {
       note({ kind: "owner changed", owner: null });
     },
     owner: () => owner,
+    leases() {
+      leases ??= hand.listLeases({});
+      return leases;
+    },
     watch: (watcher) => watchers.push(watcher),
     note,
     async pass(forMs, after) {
@@ -287,13 +301,19 @@ export function createWorld(setup: Setup): World {
         after();
       }
     },
+    end: medium.dispose,
   };
 }
 
-function stateOf({ policy }: Setup): NonNullable<Config["state"]> {
+function topologyOf({ hosts }: Setup): "single-node" | "shared" {
+  return hosts === 1 ? "single-node" : "shared";
+}
+
+function stateOf(setup: Setup): NonNullable<Config["state"]> {
+  const { policy } = setup;
   return {
     path: "/simulated",
-    topology: "shared",
+    topology: topologyOf(setup),
     deploymentId: null,
     maxRunsPerJob: 1000,
     onStoreUnavailable: policy,

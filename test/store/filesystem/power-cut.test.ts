@@ -68,7 +68,7 @@ test("a start with the power cut at each of its system calls can be made again",
   }
 });
 
-test("files are flushed before they are renamed, and their directory after (F61, ATW-1, ATW-2)", () => {
+test("files are flushed before they are renamed, and their directory after (F61, ATW-1 to ATW-4)", () => {
   const disk = settledStore();
   const engine = engineOn(disk);
   const traced = (work: () => unknown): string[] => {

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import { simulatedClock } from "../../../src/platform/simulated-clock.ts";
 import type { Operation } from "../../../src/store/engine.ts";
+import type { Conduct } from "../../../src/store/front/in-thread.ts";
 import { PENDING_WRITES_MAX } from "../../../src/store/limits.ts";
 import { memoryMedium } from "../../../src/store/memory/medium.ts";
-import { type Conduct, openMemoryStore } from "../../../src/store/memory/open.ts";
+import { openMemoryStore } from "../../../src/store/memory/open.ts";
 import { done, failure } from "../support/outcome.ts";
 
 const start = Date.parse("2026-01-01T00:00:00Z");
