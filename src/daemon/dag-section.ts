@@ -4,8 +4,10 @@ import type { Events } from "../contract/events.ts";
 import type { Launcher } from "../contract/launcher.ts";
 import type { Logger } from "../contract/log.ts";
 import type { Reporting } from "../contract/report.ts";
-import type { DagEngine } from "../dag/engine.ts";
+import type { createDagControl } from "../dag/dag-control.ts";
+import type { ClusterGate, createDagEngine, DagEngine } from "../dag/engine.ts";
 import type { LiveTask } from "../dag/task-runs.ts";
+import type { Processes } from "../journal/inflight/inflight.ts";
 import type { DaemonProcess } from "../journal/inflight/inflight-record.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { PoolHost } from "../scheduler/pool-line.ts";
@@ -27,6 +29,25 @@ export interface DagSectionParts {
   /** In force now. */
   config(): Config;
   readonly randomHex: (bytes: number) => string;
+  /** What the engine is made of. Asked with the first DAG. */
+  makings(): Promise<DagMakings>;
+}
+
+export interface DagMakings {
+  readonly createDagEngine: typeof createDagEngine;
+  readonly createDagControl: typeof createDagControl;
+  /** What lives on this machine. */
+  readonly processes: Processes;
+}
+
+/** The engine's code, and the machine the daemon runs on. Nothing of either is loaded before it is asked for. */
+export async function dagMakings(clock: Clock): Promise<DagMakings> {
+  const [{ createDagEngine }, { createDagControl }, { systemProcesses }] = await Promise.all([
+    import("../dag/engine.ts"),
+    import("../dag/dag-control.ts"),
+    import("../journal/inflight/system-processes.ts"),
+  ]);
+  return { createDagEngine, createDagControl, processes: systemProcesses(clock) };
 }
 
 /** The `dags` in force. Nothing of the engine is loaded before the first of them (D-INT-1). */
@@ -46,24 +67,23 @@ export interface DagSection {
   stop(): Promise<void>;
 }
 
+/** Without a cluster every node creates scheduled runs; the run's key keeps it to one per date (D-SCH-5). */
+const everyNode: ClusterGate = { mayCreateScheduled: () => true };
+
 export function dagSection(parts: DagSectionParts): DagSection {
-  const { clock, log, self } = parts;
+  const { log, self } = parts;
   let made: Promise<{ engine: DagEngine; control: DagControl }> | null = null;
   let running: { readonly engine: DagEngine; readonly control: DagControl } | null = null;
   let stopped: Promise<void> | null = null;
   const host = (): PoolHost => running?.engine.poolHost ?? noTasks;
 
   const load = async (): Promise<{ engine: DagEngine; control: DagControl }> => {
-    const [{ createDagEngine, standaloneGate }, { createDagControl }, { systemProcesses }] = await Promise.all([
-      import("../dag/engine.ts"),
-      import("../dag/dag-control.ts"),
-      import("../journal/inflight/system-processes.ts"),
-    ]);
+    const { createDagEngine, createDagControl, processes } = await parts.makings();
     const engine = createDagEngine({
       ...parts,
       ...self,
-      processes: systemProcesses(clock),
-      gate: standaloneGate,
+      processes,
+      gate: everyNode,
       random: () => Number.parseInt(parts.randomHex(6), 16) / 2 ** 48,
     });
     return { engine, control: createDagControl({ ...parts, engine, holder: `${self.host}#${self.proc}` }) };

@@ -121,7 +121,9 @@ export async function advancePass(run: RunRef, memory: PassMemory, parts: PassPa
     return letGo;
   }
   if (!parts.isDraining()) await tellGates(run, pass.gatesToTell, parts);
-  return { kind: "again", afterMs: Math.max(0, (pass.nextWakeAt ?? 0) * 1000 - clock.wallNow()) };
+  const afterMs = Math.max(0, (pass.nextWakeAt ?? 0) * 1000 - clock.wallNow());
+  // What is ready stays ready while a stop waits for running tasks; their ends ask for passes of their own (A4).
+  return { kind: "again", afterMs: parts.isDraining() ? Math.max(PASS_RETRY_MS, afterMs) : afterMs };
 }
 
 type Decided =

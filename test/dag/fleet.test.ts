@@ -216,6 +216,25 @@ describe("a stop", () => {
     expect(fleet.states("d")).toBe("success: a success, b success");
   });
 
+  test("does not look at the run over and over while it waits, though something is ready in it (D-PLN-2, D-STP-2)", async () => {
+    const yaml =
+      "dags:\n  - name: d\n    tasks:\n      - {id: a, command: a}\n      - {id: b, command: b}\n      - {id: c, command: c, dependsOn: [a]}\n";
+    const fleet = startFleet({ at, yaml, commands: { a: () => ({ seconds: 5 }), b: () => ({ seconds: 60 }) } });
+    const node = fleet.start("a");
+    await fleet.until(1);
+    await trigger(node);
+    await fleet.until(1);
+    let operations = 0;
+    node.conduct = () => {
+      operations++;
+      return { kind: "answer" };
+    };
+    void node.engine.stop();
+    await fleet.until(50);
+    expect(fleet.states("d")).toBe("running: a success, b running, c pending");
+    expect(operations).toBeLessThan(50);
+  });
+
   test("takes back what waits for its spawn, without an attempt (D-STP-2, D-CLM-4)", async () => {
     const fleet = startFleet({ at, yaml: twoTasks() });
     const node = fleet.start("a");

@@ -1,3 +1,4 @@
+import { drawDag } from "./world/sim-dag.ts";
 import { drawJob, type SimJob } from "./world/sim-job.ts";
 import { badWeather, fair } from "./world/store-trouble.ts";
 import type { Place, World } from "./world/world.ts";
@@ -39,11 +40,17 @@ export function letThingsGoWrong(world: World, until: number): void {
   const kill = (place: Place): void => {
     const { daemon } = place;
     if (daemon === null || place.host.clock.asleep) return;
+    // Its processes outlive it, or are killed with it; the latter only where there are DAGs, which have to tell one from the other.
+    const takesAll = world.setup.dags > 0 && random.chance(0.5);
+    const die = (): void => {
+      daemon.life.end("killed");
+      if (takesAll) place.host.killProcessesOf(daemon.id);
+    };
     // At once, or in the middle of what it does next; a little later it is over in any case, and its supervisor starts another.
-    if (random.chance(0.3)) daemon.life.end("killed");
+    if (random.chance(0.3)) die();
     else daemon.life.endAfter(random.between(0, 40));
     world.time.at(world.time.now() + (daemon.life.alive ? 90 * SECOND : 0), () => {
-      daemon.life.end("killed");
+      die();
       startLater(place);
     });
   };
@@ -119,6 +126,7 @@ export function letThingsGoWrong(world: World, until: number): void {
       if (drawn < 0.3) jobs.set(name, { ...job, config: { ...job.config, enabled: !job.config.enabled } });
       else if (drawn < 0.6)
         jobs.set(name, { ...job, config: { ...job.config, command: `edited ${random.between(0, 999)}` } });
+      else if (world.pools.size > 0 && job.config.launch.pool !== null) jobs.delete(name);
       else if (drawn < 0.7) jobs.delete(name);
       else jobs.set(name, drawJob(name, random, { fleet: world.places.length > 1 }));
     });
@@ -128,6 +136,34 @@ export function letThingsGoWrong(world: World, until: number): void {
         world.changeJobs((jobs) => jobs.set(name, jobs.get(name) ?? job)),
       );
     }
+  };
+
+  const editDag = (): void => {
+    const [first, ...others] = world.dags.values();
+    if (first === undefined) return;
+    const dag = random.pick([first, ...others]);
+    const { name } = dag.config;
+    world.changeDags((dags) => {
+      const drawn = random.next();
+      if (drawn < 0.3) dags.delete(name);
+      else if (drawn < 0.5) dags.set(name, { ...dag, config: { ...dag.config, enabled: !dag.config.enabled } });
+      else dags.set(name, drawDag(name, random, world.pools));
+    });
+    world.note({ kind: "dag edited", dag: name });
+    if (!world.dags.has(name)) {
+      world.time.at(world.time.now() + random.between(MINUTE, 30 * MINUTE), () => {
+        if (world.dags.has(name)) return;
+        world.changeDags((dags) => dags.set(name, dag));
+        world.note({ kind: "dag edited", dag: name });
+      });
+    }
+  };
+
+  const trigger = (): void => {
+    const [first, ...others] = world.dags.keys();
+    const { daemon, host } = anyPlace();
+    if (first === undefined || host.clock.asleep) return;
+    void daemon?.dagControl()?.trigger(random.pick([first, ...others]), "operator");
   };
 
   const moveOwner = (): void => {
@@ -150,6 +186,7 @@ export function letThingsGoWrong(world: World, until: number): void {
       byHand,
       edit,
       moveOwner,
+      ...(world.setup.dags > 0 ? [editDag, trigger, trigger] : []),
     ])();
   };
   next();
@@ -158,6 +195,9 @@ export function letThingsGoWrong(world: World, until: number): void {
 /** Makes everything whole: the store answers, daemons are up, nothing is paused or disabled, somebody leads. */
 export function heal(world: World): void {
   for (const place of world.places) place.weather = fair;
+  world.changeDags((dags) => {
+    for (const [name, dag] of dags) dags.set(name, { ...dag, config: { ...dag.config, enabled: true } });
+  });
   const supervise = (): void => {
     for (const place of world.places) world.startDaemon(place);
     world.time.at(world.time.now() + MINUTE, supervise);
@@ -166,4 +206,35 @@ export function heal(world: World): void {
   for (const name of [...world.jobs.keys()]) for (const { daemon } of world.places) daemon?.resume(name);
   if (world.places.length > 1) world.moveOwnership("host0", SECOND);
   world.note({ kind: "healed" });
+}
+
+/** Has an operator decide each gate that waits, some time after it began to, at whatever daemon answers. */
+export function decideGates(world: World): void {
+  if (world.setup.dags === 0) return;
+  const random = world.random.fork();
+  const decideOne = (): void => {
+    const waiting = [...world.runs()].flatMap(({ dag, runKey, tasks }) =>
+      [...tasks].flatMap(([taskKey, { awaitingApproval, state }]) =>
+        awaitingApproval === true && state === "running" ? [{ dag, runKey, taskKey }] : [],
+      ),
+    );
+    const [gate, ...others] = waiting;
+    const controls = world.places.flatMap(({ daemon, host }) => {
+      const control = host.clock.asleep ? null : (daemon?.dagControl() ?? null);
+      return control === null ? [] : [control];
+    });
+    const [control, ...otherControls] = controls;
+    if (gate !== undefined && control !== undefined) {
+      const { dag, runKey, taskKey } = random.pick([gate, ...others]);
+      const decision = random.chance(0.7) ? "approve" : "reject";
+      void random
+        .pick([control, ...otherControls])
+        .decide(dag, runKey, taskKey, decision, "alice")
+        .then(({ kind }) => {
+          if (kind === "decided") world.note({ kind: "gate decided", dag, runKey, taskKey });
+        });
+    }
+    world.time.at(world.time.now() + random.between(SECOND, waiting.length > 1 ? MINUTE : 4 * MINUTE), decideOne);
+  };
+  decideOne();
 }

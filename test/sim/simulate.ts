@@ -1,14 +1,19 @@
 import { bootOnce } from "./invariants/boot-once.ts";
 import { catchUpOwed } from "./invariants/catch-up.ts";
 import { clusterOverlap } from "./invariants/cluster-overlap.ts";
+import { dagRecords } from "./invariants/dag-records.ts";
+import { dagRetention } from "./invariants/dag-retention.ts";
+import { dagRunsEnd } from "./invariants/dag-runs-end.ts";
 import { fencesRise } from "./invariants/fences.ts";
 import { forbidOverlap } from "./invariants/forbid-overlap.ts";
 import { type Invariant, troubleBook } from "./invariants/invariant.ts";
 import { launchBound } from "./invariants/launch-bound.ts";
+import { poolSlots } from "./invariants/pool-slots.ts";
 import { retriesOnce } from "./invariants/retries.ts";
 import { runsAccounted } from "./invariants/runs-accounted.ts";
 import { slotsServed } from "./invariants/slots-served.ts";
-import { heal, letThingsGoWrong } from "./mischief.ts";
+import { tasksOnce } from "./invariants/tasks-once.ts";
+import { decideGates, heal, letThingsGoWrong } from "./mischief.ts";
 import { seededRandom } from "./world/random.ts";
 import type { Figures } from "./world/transcript.ts";
 import { createWorld, type Setup, type World } from "./world/world.ts";
@@ -40,6 +45,8 @@ export function setupOf(seed: number, store: Setup["store"] = "memory"): Setup {
     hosts: random.pick([1, 1, 1, 3]),
     jobs: random.between(3, 9),
     policy: random.pick(["degrade", "degrade", "fail-closed"]),
+    dags: random.pick([0, 1, 1, 2, 3]),
+    pools: random.pick([0, 0, 1, 2]),
     store,
   };
 }
@@ -71,11 +78,16 @@ async function live(world: World, span: Span): Promise<Simulated> {
     slotsServed(world),
     bootOnce(world, trouble),
     fencesRise(world.leases),
+    tasksOnce(world, trouble),
+    dagRecords(),
+    dagRunsEnd(world, trouble),
+    dagRetention(world),
+    poolSlots(world, trouble),
   ];
   let broken: BrokenPromise | null = null;
   const judge = ({ promise }: Invariant, wrong: string | null): void => {
     if (wrong === null || broken !== null) return;
-    const words = /\bjob\d+\b/.exec(wrong) ?? [];
+    const words = /\b(?:job|pooled|dag|pool)\d+\b/.exec(wrong) ?? [];
     broken = new BrokenPromise(
       [
         `${promise}: ${wrong}`,
@@ -87,6 +99,7 @@ async function live(world: World, span: Span): Promise<Simulated> {
           "store:",
           "owner",
           "healed",
+          "edited",
         ]),
         "",
         `replay: SIM_SEED=${setup.seed} SIM_STORE=${setup.store} npx vitest run test/sim`,
@@ -104,6 +117,7 @@ async function live(world: World, span: Span): Promise<Simulated> {
 
   const beganAt = world.time.now();
   for (const place of world.places) world.startDaemon(place);
+  decideGates(world);
   letThingsGoWrong(world, beganAt + span.wrongHours * HOUR);
   await world.pass(span.wrongHours * HOUR, look);
   heal(world);

@@ -1,9 +1,9 @@
 import type { RunDocument } from "../../../src/dag/run-document.ts";
 import type { EpochMs } from "../../../src/platform/clock.ts";
 import { type Fleet, type FleetNode, type Launched, type Play, startFleet } from "../../dag/support/fleet.ts";
+import { drawnDags, ITEMS } from "../world/drawn-tasks.ts";
 import { type Random, seededRandom } from "../world/random.ts";
 import { badWeather, fair, type Weather } from "../world/store-trouble.ts";
-import { drawnDags, ITEMS } from "./drawn-dags.ts";
 
 const SECOND = 1000;
 

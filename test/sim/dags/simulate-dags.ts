@@ -1,6 +1,6 @@
 import { fencesRise } from "../invariants/fences.ts";
+import { ITEMS } from "../world/drawn-tasks.ts";
 import { createDagWorld, type DagFigures, type DagWorld, somethingHappens, type TaskProcess } from "./dag-world.ts";
-import { ITEMS } from "./drawn-dags.ts";
 
 const HOUR_SECONDS = 3600;
 

@@ -87,6 +87,7 @@ export function launchBound(world: World): Invariant {
         for (const [name, upTo] of watched.upTo) {
           const job = world.jobs.get(name);
           if (job === undefined || job.timetable === null || !job.config.enabled) continue;
+          if (job.config.launch.pool !== null) continue; // it takes its turn
           const { concurrencyPolicy, concurrencyScope, onlyIfLastSucceeded } = job.config;
           const isClustered = concurrencyScope === "cluster";
           const waits = concurrencyPolicy === "Replace";

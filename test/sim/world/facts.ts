@@ -1,8 +1,10 @@
 import type { JobConfig } from "../../../src/config/model.ts";
 import type { RetrySettled } from "../../../src/contract/events.ts";
 import type { HistoryRow } from "../../../src/contract/history.ts";
+import type { PoolDocument } from "../../../src/contract/pool.ts";
 import type { NotRunReason } from "../../../src/contract/reason.ts";
 import type { RunId, Trigger } from "../../../src/contract/run.ts";
+import type { RunDocument } from "../../../src/dag/run-document.ts";
 import type { EpochMs } from "../../../src/platform/clock.ts";
 import type { JsonObject } from "../../../src/store/json.ts";
 
@@ -12,12 +14,24 @@ export interface DaemonId {
   readonly proc: string;
 }
 
-/** A process of a job on a simulated host. It outlives the daemon that started it. */
+/** Which start of which task of a DAG a process is. */
+export interface TaskStart {
+  readonly dag: string;
+  readonly runKey: string;
+  /** Of the run of the DAG. */
+  readonly runId: string;
+  readonly taskKey: string;
+  readonly attempt: number;
+}
+
+/** A process of a job, or of a task, on a simulated host. It outlives the daemon that started it. */
 export interface SimProcess {
   readonly daemon: DaemonId;
   readonly pid: number;
   readonly job: JobConfig;
   readonly runId: RunId;
+  readonly task: TaskStart | null;
+  readonly exitCode: number;
   readonly startedAt: EpochMs;
   readonly bootId: string;
 }
@@ -56,7 +70,7 @@ export type Fact = { readonly at: EpochMs } & (
       readonly pid: number | null;
       readonly startedAt: EpochMs;
     }
-  | { readonly kind: "process ended"; readonly process: SimProcess }
+  | { readonly kind: "process ended"; readonly process: SimProcess; readonly how: "by itself" | "killed" }
   | {
       readonly kind: "finished";
       readonly daemon: DaemonId;
@@ -101,6 +115,17 @@ export type Fact = { readonly at: EpochMs } & (
     }
   /** A record is in the store from now on. */
   | { readonly kind: "landed"; readonly daemon: DaemonId; readonly stream: string; readonly body: JsonObject }
+  /** A run of a DAG is in the store as this from now on; null: it is deleted. */
+  | {
+      readonly kind: "run written";
+      readonly daemon: DaemonId;
+      readonly dag: string;
+      readonly runKey: string;
+      readonly run: RunDocument | null;
+    }
+  | { readonly kind: "pool written"; readonly daemon: DaemonId; readonly document: PoolDocument }
+  | { readonly kind: "dag edited"; readonly dag: string }
+  | { readonly kind: "gate decided"; readonly dag: string; readonly runKey: string; readonly taskKey: string }
   | {
       readonly kind: "clock moved";
       readonly host: string;

@@ -1,13 +1,14 @@
+import type { JobConfig } from "../../../src/config/model.ts";
 import type { Launcher, LaunchRequest, LiveRun, RunEvent } from "../../../src/contract/launcher.ts";
 import type { RunResult, StopCause } from "../../../src/contract/run.ts";
 import type { Processes } from "../../../src/journal/inflight/inflight.ts";
 import type { EpochMs } from "../../../src/platform/clock.ts";
-import type { DaemonId, NewFact, SimProcess } from "./facts.ts";
+import type { DaemonId, NewFact, SimProcess, TaskStart } from "./facts.ts";
 import { type HostClock, hostClock } from "./host-clock.ts";
 import type { Life } from "./life.ts";
 import type { Random } from "./random.ts";
 import { silentRun } from "./silent-run.ts";
-import type { SimJob } from "./sim-job.ts";
+import type { Behaviour } from "./sim-job.ts";
 import type { WorldTime } from "./world-time.ts";
 
 /** A machine: its clock, its boot, its processes. Daemons come and go on it; what they started stays until it ends, or the boot. */
@@ -18,10 +19,18 @@ export interface SimHost {
   readonly processes: Processes;
   live(): Iterable<SimProcess>;
   /** Starts commands for a daemon, whose life they do not share. */
-  launcherFor(daemon: DaemonId, life: Life): Launcher;
+  launcherFor(daemon: DaemonId, life: Life, publish: Publish): Launcher;
+  /** SIGKILL for all that this daemon has started. */
+  killProcessesOf(daemon: DaemonId): void;
   /** Ends all processes at once and begins another boot. */
   reboot(): void;
 }
+
+/** What a process of a task asks of its daemon with `cronstable xcom push`; whether it was done. */
+export type Publish = (scope: string, name: string, text: string) => Promise<boolean>;
+
+/** A command does not wait for its daemon for ever. */
+const PUBLISHES_WITHIN_MS = 15_000;
 
 /** Few enough that numbers come round again: a new process gets the number of one that is gone (F58). */
 const PIDS = 40;
@@ -33,7 +42,8 @@ export function simHost(parts: {
   readonly skewMs: number;
   /** Whether this platform tells processes of one number apart. */
   readonly tellsIdentity: boolean;
-  readonly jobNamed: (name: string) => SimJob | null;
+  /** What a command does, drawn for one run of it. */
+  readonly behaviourOf: (job: JobConfig, random: Random) => Behaviour;
   readonly note: (fact: NewFact) => void;
 }): SimHost {
   const { name, world, random, note } = parts;
@@ -59,18 +69,16 @@ export function simHost(parts: {
   const start = (
     daemon: DaemonId,
     life: Life,
-    { job, runId }: LaunchRequest,
+    publish: Publish,
+    request: LaunchRequest,
     onEvent: (event: RunEvent) => void,
   ): LiveRun => {
     const tell = (event: RunEvent): void => {
       if (life.effect()) onEvent(event);
     };
-    const behaviour = parts.jobNamed(job.name)?.behave(random) ?? {
-      exitCode: 0,
-      lastsMs: 0,
-      diesInMs: 0,
-      fails: "never",
-    };
+    const { job, runId } = request;
+    const behaviour = parts.behaviourOf(job, random);
+    const task = taskOf(request);
     let stopped: StopCause | null = null;
     let startedAt: EpochMs = clock.wallNow();
     let pid: number | null = null;
@@ -82,7 +90,7 @@ export function simHost(parts: {
       const process = pid === null ? undefined : table.get(pid);
       if (process !== undefined && process.runId === runId) {
         table.delete(process.pid);
-        note({ kind: "process ended", process });
+        note({ kind: "process ended", process, how: stopped === null ? "by itself" : "killed" });
       }
       // A grandchild may hold the output open: the run is over before it is finished (F-47).
       const endedAt = clock.wallNow();
@@ -102,11 +110,30 @@ export function simHost(parts: {
         return;
       }
       pid = freePid();
-      const process = { daemon, pid, job, runId, startedAt, bootId, identity: `${bootId}/${runId}` };
+      const { exitCode } = behaviour;
+      const process = { daemon, pid, job, runId, task, exitCode, startedAt, bootId, identity: `${bootId}/${runId}` };
       table.set(pid, process);
       note({ kind: "process started", process });
       tell({ kind: "spawned", pid, startedAt });
-      cancelEnd = clock.after(behaviour.lastsMs, () => end(behaviour.exitCode, null));
+      cancelEnd = clock.after(behaviour.lastsMs, () => {
+        if (behaviour.publishes === null) return end(behaviour.exitCode, null);
+        const { key, text } = behaviour.publishes;
+        let isOver = false;
+        const over = (done: boolean): void => {
+          if (isOver) return;
+          isOver = true;
+          cancelEnd();
+          end(done ? behaviour.exitCode : 1, null);
+        };
+        cancelEnd = clock.after(PUBLISHES_WITHIN_MS, () => over(false));
+        const cancelPatience = cancelEnd;
+        cancelEnd = () => {
+          isOver = true;
+          cancelPatience();
+        };
+        if (!life.alive) return over(false);
+        void publish(request.stateScope ?? "", `${task?.taskKey}/${key}`, text).then(over);
+      });
     });
 
     return {
@@ -139,10 +166,10 @@ export function simHost(parts: {
         };
       },
     },
-    launcherFor: (daemon, life) => ({
+    launcherFor: (daemon, life, publish) => ({
       launch(request, onEvent) {
         if (!life.effect()) return { ...silentRun, stop: () => {} };
-        const run = start(daemon, life, request, onEvent);
+        const run = start(daemon, life, publish, request, onEvent);
         return {
           ...run,
           stop(cause) {
@@ -151,12 +178,26 @@ export function simHost(parts: {
         };
       },
     }),
+    killProcessesOf({ proc }) {
+      for (const process of [...table.values()]) {
+        if (process.daemon.proc !== proc) continue;
+        table.delete(process.pid);
+        note({ kind: "process ended", process, how: "killed" });
+      }
+    },
     reboot() {
-      for (const process of [...table.values()]) note({ kind: "process ended", process });
+      for (const process of [...table.values()]) note({ kind: "process ended", process, how: "killed" });
       beginBoot();
       note({ kind: "rebooted", host: name, bootId });
     },
   };
+}
+
+function taskOf({ injectedEnvironment: variables, attempt }: LaunchRequest): TaskStart | null {
+  const dag = variables.CRONSTABLE_DAG_NAME;
+  if (dag === undefined) return null;
+  const { CRONSTABLE_DAG_RUN_KEY: runKey = "", CRONSTABLE_DAG_RUN_ID: runId = "" } = variables;
+  return { dag, runKey, runId, taskKey: variables.CRONSTABLE_DAG_TASKKEY ?? "", attempt };
 }
 
 const nothingElse: Omit<

@@ -1,27 +1,30 @@
-import { createClusterSlots } from "../../../src/cluster/slots/slots.ts";
 import type { Config } from "../../../src/config/model.ts";
+import type { DagControl } from "../../../src/contract/dag-control.ts";
 import type { Events } from "../../../src/contract/events.ts";
 import type { Logger } from "../../../src/contract/log.ts";
 import type { Owners } from "../../../src/contract/ownership.ts";
+import { dagSection } from "../../../src/daemon/dag-section.ts";
 import { createEvents } from "../../../src/daemon/event-bus.ts";
-import { createHousekeeping } from "../../../src/journal/housekeeping.ts";
-import { createJournal } from "../../../src/journal/journal.ts";
-import { createLockTrust } from "../../../src/journal/lock-trust.ts";
-import { recover } from "../../../src/journal/recovery.ts";
-import { configuredBy } from "../../../src/journal/upkeep/manifests.ts";
+import { keepJournal } from "../../../src/daemon/kept-journal.ts";
+import { createDagControl } from "../../../src/dag/dag-control.ts";
+import { createDagEngine } from "../../../src/dag/engine.ts";
 import { createJobTally } from "../../../src/metrics/job-counters.ts";
 import type { Clock } from "../../../src/platform/clock.ts";
 import { createScheduler, type Scheduler } from "../../../src/scheduler/scheduler.ts";
+import { jsonFloat } from "../../../src/store/json.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { DaemonId, NewFact } from "./facts.ts";
 import type { SimHost } from "./host.ts";
 import { clockOf, type Life, whileAlive } from "./life.ts";
+import type { Random } from "./random.ts";
 
 /** A whole daemon on a simulated host, built and started as `startDaemon` and its sections do it. */
 export interface SimDaemon {
   readonly id: DaemonId;
   readonly life: Life;
   readonly scheduler: Scheduler;
+  /** Null while it is dead, or has no DAG. */
+  dagControl(): DagControl | null;
   apply(config: Config): void;
   pause(job: string, forMs: number): void;
   resume(job: string): void;
@@ -42,6 +45,7 @@ export function startSimDaemon(parts: {
   readonly reportMs: () => number;
   /** Tries to open the store; null when it cannot be had now. */
   openStore(clock: Clock): Promise<Store | null>;
+  readonly random: Random;
   readonly note: (fact: NewFact) => void;
   readonly say: (line: string) => void;
 }): SimDaemon {
@@ -61,60 +65,69 @@ export function startSimDaemon(parts: {
   const events = createEvents(log);
   const tally = createJobTally(events);
 
+  /** As `cronstable xcom push` has its daemon do it. */
+  const publish = async (scope: string, name: string, text: string): Promise<boolean> => {
+    if (store === null) return false;
+    const { blobs, records } = store;
+    const bytes = new TextEncoder().encode(text);
+    const put = await blobs.put(bytes);
+    if (put.kind !== "done") return false;
+    const at = jsonFloat(clock.wallNow() / 1000);
+    const body = { at, name, sha256: put.value, size: bytes.length };
+    return (await records.publish(`artifacts/${scope}`, "name", body)).kind === "done";
+  };
+  const launcher = host.launcherFor(id, life, publish);
+  const reporting = {
+    wouldAct: () => true,
+    report: () => new Promise<void>((resolve) => clock.after(parts.reportMs(), resolve)),
+  };
   const scheduler: Scheduler = createScheduler({
     clock,
     log,
-    launcher: host.launcherFor(id, life),
-    reporting: {
-      wouldAct: () => true,
-      report: () => new Promise((resolve) => clock.after(parts.reportMs(), resolve)),
-    },
+    launcher,
+    reporting,
     events,
     owners,
-    slots: () => slots,
-    pools: () => null,
+    slots: () => kept.slots,
+    pools: () => kept.pools,
     node: id.host,
     policy: () => config.state?.onStoreUnavailable ?? "degrade",
     counters: tally.snapshot,
     newRunId: () => `${id.proc}${(runs++).toString(16).padStart(20, "0")}`,
     onMinute() {
       if (store === null) void openStore();
-      void housekeeping.minute();
+      kept.minute();
     },
   });
-  const { recall } = scheduler;
-  const journal = createJournal({
+  const dags = dagSection({
+    clock,
+    log,
+    launcher,
+    reporting,
+    events,
     self: id,
-    boot: { bootId: host.bootId, bootTimeSeconds: null },
-    backend: () => store,
-    settings() {
-      if (config.state === null) throw new Error("simulated daemons have a state section");
-      return config.state;
+    store: () => store,
+    pools: () => kept.pools,
+    config: () => config,
+    randomHex: (bytes) => Array.from({ length: 2 * bytes }, () => parts.random.between(0, 15).toString(16)).join(""),
+    makings: async () => ({ createDagEngine, createDagControl, processes: host.processes }),
+  });
+  const kept = keepJournal(
+    {
+      clock,
+      logs: () => log,
+      self: id,
+      scheduler,
+      owners,
+      store: () => store,
+      config: () => config,
+      jobSetId: () => "v1:simulated",
+      taskHost: () => dags.poolHost,
+      ownedRuns: (dag, runKey) => dags.owns(dag, runKey),
     },
-    processes: host.processes,
-    clock,
-    log,
-  });
-  const slots = createClusterSlots({
-    self: id,
-    backend: () => store,
-    locks: createLockTrust({ backend: () => store, log }),
-    ttlSeconds: () => config.state?.slotTtlSeconds ?? 30,
-    clock,
-    log,
-    onYield: scheduler.yieldSlot,
-  });
-  const housekeeping = createHousekeeping(journal, {
-    jobs: recall.jobs,
-    configured: () => configuredBy(config, "v1:simulated"),
-    graceSeconds: () => config.state?.gcGraceSeconds ?? 0,
-    local: recall.local,
-    resumeActive: () => owners.resumesRetries(),
-    ownedRuns: () => false,
-    paused: recall.paused,
-    resumed: recall.resumed,
-    interrupted: recall.cut,
-  });
+    { boot: { bootId: host.bootId, bootTimeSeconds: null }, processes: host.processes },
+    tally,
+  );
 
   let recovered = Promise.resolve();
   const openStore = async (): Promise<void> => {
@@ -124,33 +137,31 @@ export function startSimDaemon(parts: {
     opening = false;
     if (opened === null || !life.alive) return;
     store = whileAlive(life, opened);
-    recovered = recover(journal, {
-      jobs: recall.jobs(),
-      bounds: tally.bounds,
-      local: recall.local,
-      isLive: recall.isLive,
-      hasHistory: recall.hasHistory,
-      warmed: recall.warmed,
-      interrupted: recall.cutHere,
-      seeded: ({ snapshot }) => tally.seed(snapshot, (job) => scheduler.isConfigured(job)),
-      paused: recall.paused,
-      resumed: recall.resumed,
-    });
+    recovered = kept.recover();
+    dags.storeChanged();
   };
 
   listenTo(events, { id, scheduler, clock, note });
 
+  /** The first configuration reaches the DAGs when jobs are being fired. */
+  let begun = false;
   const apply = (next: Config): void => {
     config = next;
     note({ kind: "configured", daemon: id, jobs: next.jobs, wall: clock.wallNow() });
+    kept.pools.configure(next.pools);
     scheduler.apply(next);
+    if (begun) void dags.apply();
   };
 
   note({ kind: "daemon started", daemon: id, wall: clock.wallNow(), bootId: host.bootId });
   apply(config);
-  scheduler.useJournal(journal);
+  scheduler.useJournal(kept.journal);
   const recalled = openStore().then(() => recovered);
-  void withinHeadStart(clock, recalled).then(() => scheduler.start());
+  void withinHeadStart(clock, recalled).then(() => {
+    scheduler.start();
+    begun = true;
+    return dags.apply();
+  });
   void recalled.then(() => {
     note({ kind: "daemon resumed", daemon: id, wall: clock.wallNow() });
     scheduler.resume();
@@ -160,6 +171,7 @@ export function startSimDaemon(parts: {
     id,
     life,
     scheduler,
+    dagControl: () => (life.effect() ? dags.control() : null),
     apply,
     pause(job, forMs) {
       if (!life.effect()) return;
@@ -175,10 +187,12 @@ export function startSimDaemon(parts: {
     stop() {
       if (!life.effect()) return;
       note({ kind: "stop asked", daemon: id });
+      kept.slots.stop();
+      kept.pools.stop();
+      void dags.stop();
       void scheduler.stop().then(async () => {
-        slots.stop();
-        journal.counters.flush(tally.snapshot);
-        await journal.close();
+        await dags.stop();
+        await kept.close();
         await store?.close(5_000);
         life.end("stopped");
       });

@@ -1,4 +1,4 @@
-import type { JobConfig } from "../../../src/config/model.ts";
+import type { JobConfig, PoolConfig } from "../../../src/config/model.ts";
 import { parseSchedule } from "../../../src/schedule/expression.ts";
 import { utcZone } from "../../../src/schedule/zone.ts";
 import { jobConfig } from "../../support/job-config.ts";
@@ -11,6 +11,8 @@ export interface Behaviour {
   /** How long it takes to die of a stop. */
   readonly diesInMs: number;
   readonly fails: "never" | "to launch";
+  /** What a task pushes right before it ends. */
+  readonly publishes: { readonly key: string; readonly text: string } | null;
 }
 
 /** A job of a simulated world: its configuration, when it is due as plain arithmetic, and what its command does. */
@@ -36,9 +38,45 @@ export function slotsOf({ periodMs, offsetMs }: Timetable, after: number, upTo: 
 
 const MINUTE = 60_000;
 
+/** The same job, let in by a pool. What the queue does with retries and missed slots is not counted by plain arithmetic. */
+export function inPool(job: SimJob, pool: PoolConfig, random: Random): SimJob {
+  const { config } = job;
+  const { concurrencyPolicy, launch, retry } = config;
+  return {
+    ...job,
+    config: {
+      ...config,
+      concurrencyPolicy: concurrencyPolicy === "Replace" ? "Allow" : concurrencyPolicy,
+      concurrencyScope: "node",
+      onMissed: "skip",
+      onlyIfLastSucceeded: false,
+      retry: { ...retry, maximumRetries: 0 },
+      launch: {
+        ...launch,
+        pool: {
+          pool: pool.name,
+          slots: random.between(1, pool.slots),
+          priority: random.between(0, 2),
+          timeoutSeconds: random.pick([300, 3600]),
+        },
+      },
+    },
+  };
+}
+
+interface JobFrame {
+  /** There are several hosts. */
+  readonly fleet: boolean;
+  /** Instead of a drawn one. */
+  readonly timetable?: Timetable | null;
+}
+
 /** Draws a job. Most of what makes the rules interesting is likely: short periods, long runs, failures, few retries. */
-export function drawJob(name: string, random: Random, { fleet }: { readonly fleet: boolean }): SimJob {
-  const timetable = random.chance(0.08) ? null : drawTimetable(random);
+export function drawJob(
+  name: string,
+  random: Random,
+  { fleet, timetable = random.chance(0.08) ? null : drawTimetable(random) }: JobFrame,
+): SimJob {
   const concurrencyPolicy = random.pick(["Allow", "Forbid", "Forbid", "Replace"] as const);
   const onMissed = timetable === null ? "skip" : random.pick(["skip", "run-once", "run-all", "run-all"] as const);
   const retries = random.pick([0, 0, 1, 3, 5, "unlimited"] as const);
@@ -75,6 +113,7 @@ export function drawJob(name: string, random: Random, { fleet }: { readonly flee
       lastsMs: Math.round(typicalMs * (0.2 + 1.6 * draw.next())),
       diesInMs: draw.chance(0.8) ? draw.between(0, 500) : draw.between(500, 30_000),
       fails: draw.chance(0.01) ? "to launch" : "never",
+      publishes: null,
     }),
   };
 }
@@ -96,7 +135,7 @@ function drawTimetable(random: Random): Timetable {
 }
 
 /** The same timetable in the words of a crontab. */
-function cronText({ periodMs, offsetMs }: Timetable): string {
+export function cronText({ periodMs, offsetMs }: Timetable): string {
   if (periodMs < MINUTE) return `${offsetMs / 1000}-59/${periodMs / 1000} * * * * * *`;
   const minute = offsetMs / MINUTE;
   const minutes = periodMs / MINUTE;

@@ -1,4 +1,5 @@
-import type { DaemonId, Fact } from "./facts.ts";
+import type { RunDocument } from "../../../src/dag/run-document.ts";
+import type { DaemonId, Fact, SimProcess } from "./facts.ts";
 import type { WorldTime } from "./world-time.ts";
 
 /** What happened lately, a line each, for whoever has to understand a failure. */
@@ -25,6 +26,10 @@ export interface Figures {
   retries: number;
   catchUps: number;
   boots: number;
+  dagRuns: number;
+  taskLaunches: number;
+  decisions: number;
+  pooled: number;
 }
 
 const KEPT_LINES = 60_000;
@@ -67,6 +72,10 @@ function newFigures(): Figures {
     retries: 0,
     catchUps: 0,
     boots: 0,
+    dagRuns: 0,
+    taskLaunches: 0,
+    decisions: 0,
+    pooled: 0,
   };
 }
 
@@ -90,7 +99,16 @@ function count(figures: Figures, fact: Fact): void {
       if (fact.fate !== "answered") figures.faults++;
       return;
     case "process started":
-      figures.runs++;
+      if (fact.process.task === null) figures.runs++;
+      else figures.taskLaunches++;
+      if (fact.process.job.launch.pool !== null) figures.pooled++;
+      return;
+    case "run written":
+      // Nothing has changed of it yet: it is new.
+      if (fact.run !== null && fact.run.updatedAt === fact.run.createdAt) figures.dagRuns++;
+      return;
+    case "gate decided":
+      figures.decisions++;
       return;
     case "refused":
       figures.refused++;
@@ -121,9 +139,17 @@ function describe(fact: Fact): string | null {
       return `${job.name}: launched (${trigger.kind}${slot}) ${runId.slice(-6)} wall ${short(wall)}`;
     }
     case "process started":
-      return `${fact.process.job.name}: process ${fact.process.pid} started (${fact.process.runId.slice(-6)})`;
+      return `${nameOf(fact.process)}: process ${fact.process.pid} started (${fact.process.runId.slice(-6)})`;
     case "process ended":
-      return `${fact.process.job.name}: process ${fact.process.pid} ended (${fact.process.runId.slice(-6)})`;
+      return `${nameOf(fact.process)}: process ${fact.process.pid} ended (${fact.process.runId.slice(-6)})${fact.how === "killed" ? ", killed" : ""}`;
+    case "run written":
+      return `${fact.dag} ${fact.runKey}: ${fact.run === null ? "deleted" : statesOf(fact.run)}`;
+    case "pool written":
+      return `${fact.document.pool}: ${fact.document.entries.map(({ name, state, slots, attempt }) => `${name}/${attempt} ${state} ${slots}`).join(", ")}`;
+    case "dag edited":
+      return `${fact.dag}: edited`;
+    case "gate decided":
+      return `${fact.dag} ${fact.runKey}: ${fact.taskKey} decided`;
     case "finished":
       return `${fact.job.name}: finished ${fact.runId.slice(-6)} ${fact.row === null ? "replaced" : fact.row.kind === "ran" ? fact.row.outcome : fact.row.kind}`;
     case "refused":
@@ -156,6 +182,18 @@ function describe(fact: Fact): string | null {
     default:
       return fact.kind;
   }
+}
+
+function nameOf({ job, task }: SimProcess): string {
+  return task === null ? job.name : `${task.dag} ${task.runKey}: ${task.taskKey} (attempt ${task.attempt})`;
+}
+
+function statesOf({ state, tasks }: RunDocument): string {
+  const each = [...tasks].map(([key, task]) => {
+    const claim = task.proc === null ? "" : ` by ${Number.parseInt(task.proc, 16)} pid ${task.pid}`;
+    return `${key} ${task.state}/${task.attempt}${claim}`;
+  });
+  return `${state}: ${each.join(", ")}`;
 }
 
 function brief(body: object): string {

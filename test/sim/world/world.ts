@@ -1,5 +1,8 @@
-import type { Config } from "../../../src/config/model.ts";
+import type { Config, JobConfig, PoolConfig } from "../../../src/config/model.ts";
 import type { Owners, Ownership } from "../../../src/contract/ownership.ts";
+import type { PoolDocument } from "../../../src/contract/pool.ts";
+import type { RunDocument } from "../../../src/dag/run-document.ts";
+import { decodeRun } from "../../../src/dag/run-document-codec.ts";
 import type { Clock } from "../../../src/platform/clock.ts";
 import { settled } from "../../../src/platform/simulated-clock.ts";
 import type { ArgumentsOf, Operation } from "../../../src/store/engine.ts";
@@ -14,7 +17,8 @@ import { type Life, newLife } from "./life.ts";
 import { inMemory, onDisk } from "./media.ts";
 import { type Random, seededRandom } from "./random.ts";
 import { type SimDaemon, startSimDaemon } from "./sim-daemon.ts";
-import { drawJob, type SimJob } from "./sim-job.ts";
+import { drawDag, type SimDag, taskBehaviour } from "./sim-dag.ts";
+import { type Behaviour, drawJob, inPool, type SimJob } from "./sim-job.ts";
 import { conductOf, fair, isOnLeases, type Weather } from "./store-trouble.ts";
 import { type Transcript, transcript } from "./transcript.ts";
 import { type WorldTime, worldTime } from "./world-time.ts";
@@ -25,6 +29,8 @@ export interface Setup {
   readonly hosts: number;
   readonly jobs: number;
   readonly policy: "degrade" | "fail-closed";
+  readonly dags: number;
+  readonly pools: number;
   /** What the store is on: in memory, or files as a real daemon has them. */
   readonly store: "memory" | "files";
 }
@@ -45,9 +51,14 @@ export interface World {
   readonly places: readonly Place[];
   readonly transcript: Transcript;
   readonly jobs: ReadonlyMap<string, SimJob>;
+  readonly dags: ReadonlyMap<string, SimDag>;
+  readonly pools: ReadonlyMap<string, PoolConfig>;
+  /** Runs of DAGs as the store has them. */
+  runs(): Iterable<RunDocument>;
   /** The jobs as they are configured now, on every host alike. */
   config(): Config;
   changeJobs(change: (jobs: Map<string, SimJob>) => void): void;
+  changeDags(change: (dags: Map<string, SimDag>) => void): void;
   startDaemon(place: Place): void;
   /** Moves ownership of all jobs that have an owner: nobody is for a while. */
   moveOwnership(to: string | null, withinMs: number): void;
@@ -77,18 +88,31 @@ export function createWorld(setup: Setup): World {
   let leases: readonly Lease[] | null = null;
   const watchers: ((fact: Fact) => void)[] = [];
   const jobs = new Map<string, SimJob>();
+  const dags = new Map<string, SimDag>();
+  const pools = new Map<string, PoolConfig>();
+  const runs = new Map<string, RunDocument>();
   let config: Config | null = null;
   let owner: string | null = null;
   let daemons = 0;
 
   const note = (fact: NewFact): void => {
     const whole = { ...fact, at: time.now() } as Fact;
+    if (whole.kind === "run written") {
+      const key = `${whole.dag} ${whole.runKey}`;
+      if (whole.run === null) runs.delete(key);
+      else runs.set(key, whole.run);
+    }
     written.note(whole);
     for (const watcher of watchers) watcher(whole);
   };
 
   const currentConfig = (): Config => {
-    config ??= { ...configOf([...jobs.values()].map((job) => job.config)), state: stateOf(setup) };
+    config ??= {
+      ...configOf([...jobs.values()].map((job) => job.config)),
+      dags: [...dags.values()].map((dag) => dag.config),
+      pools,
+      state: stateOf(setup),
+    };
     return config;
   };
 
@@ -97,6 +121,20 @@ export function createWorld(setup: Setup): World {
     const job = drawJob(`job${index}`, draws, { fleet });
     jobs.set(job.config.name, job);
   }
+  const dagDraws = seededRandom(setup.seed ^ 0xda6);
+  for (let index = 0; index < setup.pools; index++) {
+    const pool = { name: `pool${index}`, slots: dagDraws.between(1, 3), maxQueued: dagDraws.pick([4, 1000]) };
+    pools.set(pool.name, pool);
+    const name = `pooled${index}`;
+    const timetable = { periodMs: dagDraws.pick([10, 20, 30]) * 60_000, offsetMs: dagDraws.between(0, 9) * 60_000 };
+    jobs.set(name, inPool(drawJob(name, dagDraws, { fleet, timetable }), pool, dagDraws));
+  }
+  for (let index = 0; index < setup.dags; index++) {
+    const name = `dag${index}`;
+    dags.set(name, drawDag(name, dagDraws, pools));
+  }
+  const behaviourOf = (job: JobConfig, draw: Random): Behaviour =>
+    jobs.get(job.name)?.behave(draw) ?? taskBehaviour(job, draw);
 
   const places: Place[] = Array.from({ length: setup.hosts }, (_, index) => ({
     host: simHost({
@@ -105,7 +143,7 @@ export function createWorld(setup: Setup): World {
       random: random.fork(),
       skewMs: random.between(-400, 400),
       tellsIdentity: random.chance(0.8),
-      jobNamed: (name) => jobs.get(name) ?? null,
+      behaviourOf,
       note,
     }),
     daemon: null,
@@ -153,11 +191,27 @@ export function createWorld(setup: Setup): World {
               const body = bodyOf(operation, args);
               const stream = targetOf(operation, args);
               if (body !== null && stream !== null) note({ kind: "landed", daemon: id, stream, body });
+              if (operation === "swapDocument" && "version" in args) swapped(id, args);
             },
           }),
         );
       });
     });
+  };
+
+  /** Told of each document the moment a daemon has swapped it, or was too late to. */
+  const swapped = (daemon: DaemonId, { namespace, key, text }: ArgumentsOf<"swapDocument">): void => {
+    if (hand.peekDocument({ namespace, key }) !== text) return;
+    if (namespace.startsWith("dagrun/")) {
+      const decoded = text === null ? null : decodeEnvelope(text);
+      const data = decoded?.kind === "current" ? decoded.data : null;
+      const found = data === null ? null : decodeRun(data);
+      const run = found?.kind === "run" ? found.run : null;
+      note({ kind: "run written", daemon, dag: namespace.slice("dagrun/".length), runKey: key, run });
+    }
+    // As it was written: by far the most frequent of all documents, and all of it small numbers.
+    if (namespace === "pool" && text !== null)
+      note({ kind: "pool written", daemon, document: (JSON.parse(text) as { data: PoolDocument }).data });
   };
 
   const startDaemon = (place: Place): void => {
@@ -183,10 +237,22 @@ export function createWorld(setup: Setup): World {
       owners: ownersFor(place),
       reportMs: () => (reports.chance(0.7) ? 0 : reports.between(1, 8_000)),
       openStore: (clock) => openStore(place, id, life, clock),
+      random: seededRandom(setup.seed ^ (daemons * 0x9e3779b1)),
       note,
       say: (line) => written.say(id, line),
     });
     if (!life.alive) place.daemon = null;
+  };
+
+  const configure = (): void => {
+    config = null;
+    for (const { daemon, host } of places) {
+      const reload = (): void => {
+        if (daemon?.life.effect() === true) daemon.apply(currentConfig());
+      };
+      if (host.clock.asleep) host.clock.after(0, reload);
+      else reload();
+    }
   };
 
   return {
@@ -196,11 +262,17 @@ export function createWorld(setup: Setup): World {
     places,
     transcript: written,
     jobs,
+    dags,
+    pools,
+    runs: () => runs.values(),
     config: currentConfig,
     changeJobs(change) {
       change(jobs);
-      config = null;
-      for (const { daemon } of places) if (daemon?.life.effect() === true) daemon.apply(currentConfig());
+      configure();
+    },
+    changeDags(change) {
+      change(dags);
+      configure();
     },
     startDaemon,
     moveOwnership(to, withinMs) {
@@ -263,6 +335,7 @@ function stateOf(setup: Setup): NonNullable<Config["state"]> {
 function targetOf(operation: Operation, args: ArgumentsOf<Operation>): string | null {
   if ("stream" in args) return args.stream;
   if ("lease" in args) return args.lease.name;
+  if ("namespace" in args && "key" in args) return `${args.namespace}/${args.key}`;
   if ("holder" in args) return args.name;
   if (operation === "readLease" && "name" in args) return args.name;
   if (operation === "streamNames" && "prefix" in args) return args.prefix;

@@ -1,4 +1,5 @@
-import type { Random } from "../world/random.ts";
+import type { PoolConfig } from "../../../src/config/model.ts";
+import type { Random } from "./random.ts";
 
 /** How many items the source of a fan-out publishes. */
 export const ITEMS = 4;
@@ -6,11 +7,12 @@ export const ITEMS = 4;
 /** `dags:` of a world: tasks of every kind, with edges, rules and retries as they are drawn. */
 export function drawnDags(random: Random): { readonly yaml: string; readonly names: readonly [string, ...string[]] } {
   const names = Array.from({ length: random.between(1, 3) }, (_, index) => `dag${index}`);
-  const dags = names.map((name) => [`  - name: ${name}`, "    tasks:", ...drawnTasks(random)].join("\n"));
+  const dags = names.map((name) => [`  - name: ${name}`, "    tasks:", ...drawnTasks(random, [])].join("\n"));
   return { yaml: `dags:\n${dags.join("\n")}\n`, names: ["dag0", ...names.slice(1)] };
 }
 
-function drawnTasks(random: Random): string[] {
+/** The lines of `tasks:`. Without pools no draw is spent on them. */
+export function drawnTasks(random: Random, pools: readonly PoolConfig[]): string[] {
   const lines: string[] = [];
   const ids: string[] = [];
   const sources: string[] = [];
@@ -30,6 +32,11 @@ function drawnTasks(random: Random): string[] {
       fields.push("command: source");
       sources.push(id);
     } else fields.push("command: work");
+    const [pool, ...otherPools] = pools;
+    if (pool !== undefined && kind !== "gate" && random.chance(0.4)) {
+      const { name, slots } = random.pick([pool, ...otherPools]);
+      fields.push(`pool: ${name}`, `poolSlots: ${random.between(1, slots)}`, `queuePriority: ${random.between(0, 2)}`);
+    }
     if (kind !== "gate" && kind !== "sensor") fields.push(`retries: ${random.between(0, 2)}`);
     if (upstream.length > 0) {
       fields.push(`dependsOn: [${upstream.join(", ")}]`);
