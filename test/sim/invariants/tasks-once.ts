@@ -17,12 +17,13 @@ interface Started {
 /**
  * No process of an instance starts beside another one of it, and no attempt starts twice (D-CLM-1, D-CLM-3, D-CRS-4, D-INT-7).
  *
- * Excused is a second process only: beside one that its record does not name yet; beside one whose daemon is gone and that only daemons of
+ * A second time of one attempt is excused where the DAG was edited since the first; a second process: beside one that its record does not name yet; beside one whose daemon is gone and that only daemons of
  * its own host can see; and in a fleet, when one of the two hosts may have lost its lease to a store or clock that failed it.
  */
 export function tasksOnce(world: World, trouble: Trouble): Invariant {
   const startsOf = new Map<string, Started[]>();
   const gone = new Set<string>();
+  const editedAt = new Map<string, EpochMs>();
 
   const runsTwice = (fact: { readonly at: EpochMs; readonly process: SimProcess }): string | null => {
     const { task, daemon, job } = fact.process;
@@ -34,7 +35,9 @@ export function tasksOnce(world: World, trouble: Trouble): Invariant {
       const { process, endedAt, at, isRecorded } = other;
       const first = `${process.daemon.host} (${clockTime(at)})`;
       const isSensor = job.command === "look";
-      if (!isSensor && process.task?.attempt === task.attempt)
+      // The end of a task whose DAG is configured no more is dropped (13.3): it is as if it had not run when the DAG comes back.
+      const mayBeDropped = endedAt !== null && (editedAt.get(task.dag) ?? 0) >= at;
+      if (!isSensor && !mayBeDropped && process.task?.attempt === task.attempt)
         return `${instance}: attempt ${task.attempt} started on ${first} and again on ${daemon.host}`;
       if (endedAt !== null) continue;
       const hosts = [...earlier.slice(index + 1).map((one) => one.process.daemon.host), daemon.host];
@@ -64,6 +67,9 @@ export function tasksOnce(world: World, trouble: Trouble): Invariant {
           for (const started of own) if (started.process.runId === runId) started.endedAt = fact.at;
           return null;
         }
+        case "dag edited":
+          editedAt.set(fact.dag, fact.at);
+          return null;
         case "daemon ended":
           gone.add(fact.daemon.proc);
           return null;
