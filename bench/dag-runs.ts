@@ -195,7 +195,8 @@ async function wholeRun(config: Config, path: string): Promise<RunFigures> {
 
 /** A daemon's store has been at work for long: that its threads start is no part of a run. */
 async function allThreadsStarted({ leases, documents }: Store): Promise<void> {
-  await Promise.all([leases.read("none"), documents.read("none", "none")]);
+  await leases.read("none");
+  await documents.read("none", "none");
 }
 
 /** The store, with the time of each change of a run's document that wrote something. */
