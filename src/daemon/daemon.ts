@@ -14,7 +14,7 @@ import type { Spawner } from "../platform/spawn/spawner.ts";
 import { httpOutWhenUsed } from "../report/http-out-when-used.ts";
 import { createReporting } from "../report/reporting.ts";
 import { createScheduler, type LiveJob, type Scheduler } from "../scheduler/scheduler.ts";
-import { dagMakings, dagSection } from "./dag-section.ts";
+import { dagSection, loadDagEngine } from "./dag-section.ts";
 import { createEvents } from "./event-bus.ts";
 import { inactiveParts } from "./inactive.ts";
 import { jobTally } from "./job-tally.ts";
@@ -188,7 +188,7 @@ export async function startDaemon({ config: first, jobSetId }: FirstConfig, part
     pools: journal.pools,
     config: () => config,
     randomHex,
-    makings: () => dagMakings(clock),
+    loadEngine: () => loadDagEngine(clock),
   });
   stack.onStop("dags", Number.POSITIVE_INFINITY, () => dags.stop());
   const web = webSection({

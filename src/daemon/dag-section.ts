@@ -30,10 +30,10 @@ export interface DagSectionParts {
   config(): Config;
   readonly randomHex: (bytes: number) => string;
   /** What the engine is made of. Asked with the first DAG. */
-  makings(): Promise<DagMakings>;
+  loadEngine(): Promise<DagEngineCode>;
 }
 
-export interface DagMakings {
+export interface DagEngineCode {
   readonly createDagEngine: typeof createDagEngine;
   readonly createDagControl: typeof createDagControl;
   /** What lives on this machine. */
@@ -41,7 +41,7 @@ export interface DagMakings {
 }
 
 /** The engine's code, and the machine the daemon runs on. Nothing of either is loaded before it is asked for. */
-export async function dagMakings(clock: Clock): Promise<DagMakings> {
+export async function loadDagEngine(clock: Clock): Promise<DagEngineCode> {
   const [{ createDagEngine }, { createDagControl }, { systemProcesses }] = await Promise.all([
     import("../dag/engine.ts"),
     import("../dag/dag-control.ts"),
@@ -78,7 +78,7 @@ export function dagSection(parts: DagSectionParts): DagSection {
   const host = (): PoolHost => running?.engine.poolHost ?? noTasks;
 
   const load = async (): Promise<{ engine: DagEngine; control: DagControl }> => {
-    const { createDagEngine, createDagControl, processes } = await parts.makings();
+    const { createDagEngine, createDagControl, processes } = await parts.loadEngine();
     const engine = createDagEngine({
       ...parts,
       ...self,

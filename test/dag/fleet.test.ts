@@ -235,7 +235,7 @@ describe("a stop", () => {
     expect(operations).toBeLessThan(50);
   });
 
-  test("takes back what waits for its spawn, without an attempt (D-STP-2, D-CLM-4)", async () => {
+  test("takes back what waits for its spawn, without an attempt or a report (D-STP-2, D-STP-3, D-CLM-4)", async () => {
     const fleet = startFleet({ at, yaml: twoTasks() });
     const node = fleet.start("a");
     await fleet.until(1);
@@ -247,6 +247,7 @@ describe("a stop", () => {
     await fleet.until(1);
     expect(fleet.task("d", "a")).toMatchObject({ state: "pending", attempt: 0, proc: null });
     expect(fleet.lease("d", runKey)?.expiresAtSeconds).toBe(0);
+    expect(node.reports).toEqual([]);
   });
 });
 

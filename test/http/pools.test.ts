@@ -40,7 +40,7 @@ test("the pools with what waits and runs in them", async () => {
     {
       id: "b",
       state: "waiting",
-      enqueuedAt: "2026-11-30T12:00:00+00:00",
+      enqueuedAt: "2026-11-30T12:00:00.000001+00:00", // the second of one instant
       deadline: "2026-11-30T13:00:00+00:00",
       startedAt: null,
       finishedAt: null,

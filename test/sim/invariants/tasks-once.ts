@@ -17,8 +17,9 @@ interface Started {
 /**
  * No process of an instance starts beside another one of it, and no attempt starts twice (D-CLM-1, D-CLM-3, D-CRS-4, D-INT-7).
  *
- * A second time of one attempt is excused where the DAG was edited since the first; a second process: beside one that its record does not name yet; beside one whose daemon is gone and that only daemons of
- * its own host can see; and in a fleet, when one of the two hosts may have lost its lease to a store or clock that failed it.
+ * A second time of one attempt is excused where the DAG was edited since the first. A second process is excused beside one that its record
+ * does not name yet; beside one whose daemon is gone and that only daemons of its own host can see; and in a fleet, when one of the two
+ * hosts may have lost its lease to a store or clock that failed it.
  */
 export function tasksOnce(world: World, trouble: Trouble): Invariant {
   const startsOf = new Map<string, Started[]>();

@@ -110,7 +110,7 @@ export function startSimDaemon(parts: {
     pools: () => kept.pools,
     config: () => config,
     randomHex: (bytes) => Array.from({ length: 2 * bytes }, () => parts.random.between(0, 15).toString(16)).join(""),
-    makings: async () => ({ createDagEngine, createDagControl, processes: host.processes }),
+    loadEngine: async () => ({ createDagEngine, createDagControl, processes: host.processes }),
   });
   const kept = keepJournal(
     {
