@@ -4,8 +4,9 @@ import type { Events } from "../contract/events.ts";
 import type { Launcher } from "../contract/launcher.ts";
 import type { Logger } from "../contract/log.ts";
 import type { Reporting } from "../contract/report.ts";
+import { standaloneGate } from "../dag/cluster-gate.ts";
 import type { createDagControl } from "../dag/dag-control.ts";
-import type { ClusterGate, createDagEngine, DagEngine } from "../dag/engine.ts";
+import type { createDagEngine, DagEngine } from "../dag/engine.ts";
 import type { LiveTask } from "../dag/task-runs.ts";
 import type { Processes } from "../journal/inflight/inflight.ts";
 import type { DaemonProcess } from "../journal/inflight/inflight-record.ts";
@@ -67,9 +68,6 @@ export interface DagSection {
   stop(): Promise<void>;
 }
 
-/** Without a cluster every node creates scheduled runs; the run's key keeps it to one per date (D-SCH-5). */
-const everyNode: ClusterGate = { mayCreateScheduled: () => true };
-
 export function dagSection(parts: DagSectionParts): DagSection {
   const { log, self } = parts;
   let made: Promise<{ engine: DagEngine; control: DagControl }> | null = null;
@@ -83,7 +81,7 @@ export function dagSection(parts: DagSectionParts): DagSection {
       ...parts,
       ...self,
       processes,
-      gate: everyNode,
+      gate: standaloneGate,
       random: () => Number.parseInt(parts.randomHex(6), 16) / 2 ** 48,
     });
     return { engine, control: createDagControl({ ...parts, engine, holder: `${self.host}#${self.proc}` }) };

@@ -1,6 +1,6 @@
 import type { Clock, EpochMs } from "../platform/clock.ts";
 import type { Advancer } from "./advancer.ts";
-import { ADOPT_ALL_EVERY_MS, ADOPT_EVERY_MS } from "./cadence.ts";
+import { ADOPT_ALL_EVERY_MS, ADOPT_EVERY_MS, ADOPT_SPREAD_MS } from "./cadence.ts";
 import type { HandOuts } from "./hand-outs.ts";
 import type { Ownership, Taken } from "./ownership.ts";
 import type { RunIndex } from "./run-index.ts";
@@ -17,9 +17,6 @@ export interface Adoption {
   /** Nothing is tried any more. */
   stop(): void;
 }
-
-/** How far apart nodes come that wait for one lease. */
-const TRY_SPREAD_MS = 1000;
 
 export function createAdoption(parts: {
   readonly runs: RunStore;
@@ -45,7 +42,7 @@ export function createAdoption(parts: {
 
   /** Once, when the other node's lease would lapse: if it was renewed, the next scan comes back to it. */
   const tryAt = (run: RunRef, at: EpochMs): void => {
-    const delayMs = Math.max(0, at - clock.wallNow()) + TRY_SPREAD_MS * parts.random();
+    const delayMs = Math.max(0, at - clock.wallNow()) + ADOPT_SPREAD_MS * parts.random();
     if (isStopped() || delayMs >= ADOPT_EVERY_MS) return; // the scan is sooner
     const name = advanceLease(run.dag, run.runKey);
     tries.get(name)?.();

@@ -10,6 +10,9 @@ export const SEED_EVERY_MS = 20_000;
 /** How often runs are looked for that nobody advances (D-CRS-1). */
 export const ADOPT_EVERY_MS = 30_000;
 
+/** How far apart nodes come that wait for one run's lease to lapse. */
+export const ADOPT_SPREAD_MS = 1_000;
+
 /** How often that look reads every document again, finished ones too. */
 export const ADOPT_ALL_EVERY_MS = 600_000;
 

@@ -8,6 +8,7 @@ import type { Processes } from "../journal/inflight/inflight.ts";
 import type { Clock, EpochMs } from "../platform/clock.ts";
 import type { PoolHost } from "../scheduler/pool-line.ts";
 import { createAdmissions, type TaskPools } from "./admissions.ts";
+import type { ClusterGate } from "./cluster-gate.ts";
 import { createCompletions } from "./completions.ts";
 import { createHandOuts } from "./hand-outs.ts";
 import { createDagNotices } from "./notices.ts";
@@ -21,14 +22,6 @@ import { createTaskRuns, type LaunchedClaim, type LiveTask, type TaskEnd } from 
 
 /** How long a stop waits for the store to take what tasks ended with. */
 const STORE_PATIENCE_MS = 30_000;
-
-/** Which node creates scheduled runs (D-SCH-5). */
-export interface ClusterGate {
-  mayCreateScheduled(dag: DagConfig): boolean;
-}
-
-/** Without a cluster every node does; the run's key keeps it to one run per date. */
-export const standaloneGate: ClusterGate = { mayCreateScheduled: () => true };
 
 export interface DagEngineParts {
   readonly clock: Clock;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { standaloneGate } from "../../src/dag/engine.ts";
+import { standaloneGate } from "../../src/dag/cluster-gate.ts";
 import { decodeEnvelope } from "../../src/store/envelope.ts";
 import { type Fleet, startFleet } from "./support/fleet.ts";
 

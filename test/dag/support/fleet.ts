@@ -4,8 +4,9 @@ import type { Launcher, LaunchRequest, RunEvent } from "../../../src/contract/la
 import type { ReportFacts } from "../../../src/contract/report.ts";
 import type { RunResult, StopCause } from "../../../src/contract/run.ts";
 import { createEvents } from "../../../src/daemon/event-bus.ts";
+import { type ClusterGate, standaloneGate } from "../../../src/dag/cluster-gate.ts";
 import { createDagControl } from "../../../src/dag/dag-control.ts";
-import { type ClusterGate, createDagEngine, type DagEngine, standaloneGate } from "../../../src/dag/engine.ts";
+import { createDagEngine, type DagEngine } from "../../../src/dag/engine.ts";
 import type { RunDocument, TaskRecord } from "../../../src/dag/run-document.ts";
 import { decodeRun } from "../../../src/dag/run-document-codec.ts";
 import { liveOutput } from "../../../src/execution/capture/live-output.ts";
